@@ -1,0 +1,138 @@
+// Package contextful_test holds the architecture: which package may import which (docs/architecture.md).
+package contextful_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// room is one row of the import table: a package pattern (path.Match on the path below the module, "/*" also covering
+// deeper packages) and the patterns of this module's packages that it may import.
+type room struct {
+	pattern string
+	may     []string
+}
+
+// formats stand in order: each may import those to its left.
+var formats = []string{"ref/key", "ref/manifest", "ref/schema", "ref/decl", "ref/colfile"}
+
+var ports = []string{"ref/bucket", "ref/catalog", "ref/clock", "ref/vfs"}
+
+func table() []room {
+	inner := slices.Concat([]string{"ref/fault"}, ports, formats)
+	verb := slices.Concat(inner, []string{"ref/store", "ref/lease", "ref/bucket/commit"})
+	rooms := []room{
+		{"spec", nil},
+		{"features", []string{"spec"}},
+		{"fakes/s3cas/*", []string{"fakes/s3cas"}},
+		{"fakes/*", nil},
+		{"harness/*", []string{"spec", "features", "fakes/*", "harness", "harness/*"}},
+		{"harness", []string{"spec", "features", "fakes/*", "harness/*"}},
+		{"ref/fault", nil},
+		{"ref/bucket/s3bucket", []string{"ref/bucket", "ref/fault"}},
+		{"ref/bucket/dirbucket", []string{"ref/bucket", "ref/fault"}},
+		{"ref/bucket/*", []string{"ref/bucket", "ref/fault", "ref/clock", "ref/manifest"}},
+		{"ref/catalog/*", []string{"ref/catalog", "ref/fault"}},
+		{"ref/vfs/*", []string{"ref/vfs"}},
+		{"ref/store", inner},
+		{"ref/lease", append([]string{"ref/store", "ref/bucket/commit"}, inner...)},
+		{"ref/land", verb},
+		{"ref/fold", append([]string{"ref/duck"}, verb...)},
+		{"ref/query", append([]string{"ref/duck"}, verb...)},
+		{"ref/probe", verb},
+		{"ref/merge", verb},
+		{"ref/push", append([]string{"ref/merge", "ref/probe"}, verb...)},
+		{"ref/pull", append([]string{"ref/merge"}, verb...)},
+		{"ref/compact", append([]string{"ref/fold", "ref/push", "ref/pull", "ref/probe", "ref/merge"}, verb...)},
+		{"cmd/contextful", []string{"ref/*"}},
+		{"cmd/contextful-conform", []string{"spec", "features", "harness", "harness/*", "fakes/*"}},
+		{"scripts/*", nil},
+	}
+	for _, p := range ports {
+		rooms = append(rooms, room{p, []string{"ref/fault", "ref/clock"}})
+	}
+	for i, f := range formats {
+		rooms = append(rooms, room{f, append([]string{"ref/fault", "ref/vfs"}, formats[:i]...)})
+	}
+	return rooms
+}
+
+func matches(pattern, pkg string) bool {
+	if deep, ok := strings.CutSuffix(pattern, "/*"); ok {
+		return strings.HasPrefix(pkg, deep+"/")
+	}
+	ok, err := path.Match(pattern, pkg)
+	return err == nil && ok
+}
+
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+}
+
+func list(t *testing.T) []goPackage {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+	require.NoError(t, err)
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	var all []goPackage
+	for {
+		var p goPackage
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else {
+			require.NoError(t, err)
+		}
+		all = append(all, p)
+	}
+}
+
+// TestImports: each package imports only what its row of the table allows, and a package without a row is a finding.
+func TestImports(t *testing.T) {
+	rooms := table()
+	for _, p := range list(t) {
+		pkg := strings.TrimPrefix(p.ImportPath, "contextful/")
+		i := slices.IndexFunc(rooms, func(r room) bool { return matches(r.pattern, pkg) })
+		if i < 0 {
+			t.Errorf("%s stands in no row of the table", pkg)
+			continue
+		}
+		for _, imp := range p.Imports {
+			in, ours := strings.CutPrefix(imp, "contextful/")
+			if ours && !slices.ContainsFunc(rooms[i].may, func(may string) bool { return matches(may, in) }) {
+				t.Errorf("%s may not import %s", pkg, in)
+			}
+		}
+	}
+}
+
+// TestSDKs: only the package that exists for a library imports it.
+func TestSDKs(t *testing.T) {
+	only := map[string][]string{
+		"modernc.org/sqlite":                      {"ref/catalog/sqlitecat"},
+		"github.com/duckdb/duckdb-go/v2":          {"ref/duck", "ref/query", "ref/fold"},
+		"github.com/aws/aws-sdk-go-v2/service/s3": {"ref/bucket/s3bucket", "fakes/s3cas/s3castest", "harness/*"},
+		"github.com/spf13/cobra":                  {"cmd/contextful", "cmd/contextful-conform"},
+	}
+	for _, p := range list(t) {
+		pkg := strings.TrimPrefix(p.ImportPath, "contextful/")
+		for _, imp := range p.Imports {
+			for sdk, allowed := range only {
+				if imp != sdk && !strings.HasPrefix(imp, sdk+"/") {
+					continue
+				}
+				if !slices.ContainsFunc(allowed, func(a string) bool { return matches(a, pkg) }) {
+					t.Errorf("%s may not import %s", pkg, imp)
+				}
+			}
+		}
+	}
+}
