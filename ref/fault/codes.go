@@ -46,4 +46,5 @@ const (
 	SyncManifestInvalid     Code = "SyncManifestInvalid"     // the bucket manifest or pointer cannot be read as one
 	SyncObjectConflict      Code = "SyncObjectConflict"      // an immutable object exists in the bucket with other bytes
 	SyncPointerDiverged     Code = "SyncPointerDiverged"     // local and bucket pointer are on different branches
+	SyncPullTablesEmpty     Code = "SyncPullTablesEmpty"     // [sync] pull_tables holds no pattern
 )

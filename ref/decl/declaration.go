@@ -1,0 +1,202 @@
+package decl
+
+import "time"
+
+// Project is a parsed and validated declaration: contextful.toml and the pipelines/*.toml beside it.
+type Project struct {
+	Dir       string // absolute directory of the project
+	Path      string // absolute path of the declaration file
+	Name      string
+	Pipelines []Pipeline
+	Tables    []*Table // in the order they are declared
+	Jobs      []Job
+}
+
+// Table finds a declared table, or nil.
+func (p *Project) Table(name string) *Table {
+	if p == nil {
+		return nil
+	}
+	for _, t := range p.Tables {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// Pipeline is one [pipeline] with the tables it feeds.
+type Pipeline struct {
+	ID        string
+	Path      string // the file that declares it
+	Source    *Source
+	Normalize string // "native" or "json": what undeclared objects and arrays become
+	Tables    []string
+}
+
+// Source is a [pipeline.source]: kind "file" reads Path, kind "command" runs Command and reads its lines.
+type Source struct {
+	Kind    string
+	Command []string // Command[0], where it has a slash, resolves against the declaration's directory
+	Path    string
+	Format  string // "", "jsonl", "csv" or "parquet"
+}
+
+// Write modes of a table.
+const (
+	Append = "append"
+	// Replace makes every landing a complete inventory that supersedes all earlier ones. With a primary_key the rows of the
+	// newest inventory still go through the dedup view, so a key given twice in one inventory reads once.
+	Replace = "replace"
+)
+
+// DefaultOrderBy is the order_by of a table that declares none.
+const DefaultOrderBy = "_ingested_at"
+
+// DefaultRetainRuns is how long folded runs are kept where a table does not say.
+const DefaultRetainRuns = 7 * 24 * time.Hour
+
+// Table is one [[pipeline.tables]], with defaults filled in.
+type Table struct {
+	Name          string
+	Path          string // the file that declares it
+	PrimaryKey    []string
+	OrderBy       string // DefaultOrderBy unless declared
+	WriteMode     string // Append or Replace
+	Replicate     bool   // default true
+	ClusterBy     []string
+	PartitionBy   []string
+	RetainRuns    time.Duration
+	BloomFilter   []string
+	ColumnTypes   map[string]string // declared column types as written
+	Masks         map[string]string
+	ValidTime     *ValidTime
+	AvailableTime *AvailableTime
+	Snapshot      *Snapshot
+	Indexes       []Index
+}
+
+// Keyed says whether the table reads through the dedup view.
+func (t *Table) Keyed() bool { return len(t.PrimaryKey) > 0 }
+
+// ValidTime is [pipeline.tables.valid_time]: the columns bounding when a fact held; To may be empty.
+type ValidTime struct{ From, To string }
+
+// AvailableTime is [pipeline.tables.available_time].
+type AvailableTime struct {
+	Column      string
+	Zone        string // default UTC
+	LiveSince   string // RFC 3339, or ""
+	Adjustments string
+}
+
+// Snapshot is [pipeline.tables.snapshot]: the columns describing a captured document.
+type Snapshot struct{ Document, CapturedAt, LeakScore string }
+
+// Index is one [[pipeline.tables.indexes]]. Kind is "vector" (Column, Model, Dim, IDColumn, Metric, M, EfConstruction) or
+// "fulltext" (Column, IDColumn, Tokenizer).
+type Index struct {
+	Kind           string
+	Column         string
+	IDColumn       string
+	Model          string
+	Dim            int64
+	Metric         string
+	M              int64
+	EfConstruction int64
+	Tokenizer      string
+}
+
+// Job is one [[job]]: Kind "fold" or "sync-push". Target "" means every table.
+type Job struct {
+	Name     string
+	Kind     string
+	Schedule string
+	Target   string
+	Enabled  bool
+	Path     string
+}
+
+// The shapes below are the file's own: what TOML holds before defaults and checks.
+
+type fileDoc struct {
+	Project  *projectDoc  `toml:"project"`
+	Pipeline *pipelineDoc `toml:"pipeline"`
+	Jobs     []jobDoc     `toml:"job"`
+}
+
+type projectDoc struct {
+	Name string `toml:"name"`
+}
+
+type pipelineDoc struct {
+	ID        string     `toml:"id"`
+	Normalize string     `toml:"normalize"`
+	Source    *sourceDoc `toml:"source"`
+	Tables    []tableDoc `toml:"tables"`
+}
+
+type sourceDoc struct {
+	Kind    string   `toml:"kind"`
+	Command []string `toml:"command"`
+	Path    string   `toml:"path"`
+	Format  string   `toml:"format"`
+	// Normalize stands here too, since in TOML a key after a table header belongs to that table.
+	Normalize string `toml:"normalize"`
+}
+
+type tableDoc struct {
+	Name          string            `toml:"name"`
+	PrimaryKey    []string          `toml:"primary_key"`
+	OrderBy       *string           `toml:"order_by"`
+	WriteMode     *string           `toml:"write_mode"`
+	Replicate     *bool             `toml:"replicate"`
+	ClusterBy     []string          `toml:"cluster_by"`
+	PartitionBy   []string          `toml:"partition_by"`
+	RetainRuns    *string           `toml:"retain_runs"`
+	BloomFilter   []string          `toml:"bloom_filter"`
+	Columns       map[string]string `toml:"columns"`
+	Masks         map[string]string `toml:"masks"`
+	ValidTime     *validDoc         `toml:"valid_time"`
+	AvailableTime *availableDoc     `toml:"available_time"`
+	Snapshot      *snapshotDoc      `toml:"snapshot"`
+	Indexes       []indexDoc        `toml:"indexes"`
+}
+
+type validDoc struct {
+	From string `toml:"from"`
+	To   string `toml:"to"`
+}
+
+type availableDoc struct {
+	Column      string `toml:"column"`
+	Zone        string `toml:"zone"`
+	LiveSince   string `toml:"live_since"`
+	Adjustments string `toml:"adjustments"`
+}
+
+type snapshotDoc struct {
+	Document   string `toml:"document"`
+	CapturedAt string `toml:"captured_at"`
+	LeakScore  string `toml:"leak_score"`
+}
+
+type indexDoc struct {
+	Kind           string  `toml:"kind"`
+	Column         string  `toml:"column"`
+	IDColumn       string  `toml:"id_column"`
+	Model          *string `toml:"model"`
+	Dim            *int64  `toml:"dim"`
+	Metric         *string `toml:"metric"`
+	M              *int64  `toml:"m"`
+	EfConstruction *int64  `toml:"ef_construction"`
+	Tokenizer      *string `toml:"tokenizer"`
+}
+
+type jobDoc struct {
+	Name     string `toml:"name"`
+	Kind     string `toml:"kind"`
+	Schedule string `toml:"schedule"`
+	Target   string `toml:"target"`
+	Enabled  *bool  `toml:"enabled"`
+}

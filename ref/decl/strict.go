@@ -1,0 +1,154 @@
+package decl
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	"contextful/ref/fault"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// maxFile bounds a declaration file in bytes: a foreign file of gigabytes must not be read into memory to be refused.
+const maxFile = 4 << 20
+
+// Files reads the files of a declaration. Missing names answer with an error that is fs.ErrNotExist.
+type Files interface {
+	ReadFile(name string) ([]byte, error)
+	ReadDir(name string) ([]fs.DirEntry, error)
+}
+
+// OSFiles reads the machine's own files.
+type OSFiles struct{}
+
+// ReadFile reads a whole file and refuses one above 4 MiB.
+func (OSFiles) ReadFile(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, fmt.Errorf("%s is a directory", name)
+	}
+	if info.Size() > maxFile {
+		return nil, fmt.Errorf("it has %d bytes, a declaration has at most %d", info.Size(), maxFile)
+	}
+	return os.ReadFile(name)
+}
+
+// ReadDir lists a directory in name order.
+func (OSFiles) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
+
+// invalid makes the package's refusal: the file is the subject, and the message begins with the file's name.
+func invalid(path, format string, args ...any) *fault.Error {
+	return fault.New(fault.StoreDeclarationInvalid, path, path+": "+fmt.Sprintf(format, args...))
+}
+
+// decodeStrict reads data into target and refuses every key the target does not have, naming the first with its line.
+func decodeStrict(path string, data []byte, target any) (err error) {
+	if !utf8.Valid(data) {
+		return invalid(path, "is not UTF-8 text, so it is no declaration")
+	}
+	defer func() {
+		// The TOML library panics on its own inconsistencies; a file from outside must never end the process.
+		if r := recover(); r != nil {
+			err = invalid(path, "cannot be read as TOML")
+		}
+	}()
+	decoder := toml.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	err = decoder.Decode(target)
+	if err == nil {
+		return nil
+	}
+	var strict *toml.StrictMissingError
+	if errors.As(err, &strict) && len(strict.Errors) > 0 {
+		first := strict.Errors[0]
+		line, _ := first.Position()
+		name := strings.Join(first.Key(), ".")
+		refusal := invalid(path, "line %d: unknown key %q", line, name)
+		if close := closest(lastOf(first.Key()), knownKeys(reflect.TypeOf(target))); close != "" {
+			refusal.WithHint(fmt.Sprintf("did you mean %q?", close))
+		}
+		return refusal
+	}
+	var decode *toml.DecodeError
+	if errors.As(err, &decode) {
+		line, _ := decode.Position()
+		what := strings.TrimPrefix(decode.Error(), "toml: ")
+		if key := strings.Join(decode.Key(), "."); key != "" {
+			return invalid(path, "line %d: key %q: %s", line, key, what)
+		}
+		return invalid(path, "line %d: %s", line, what)
+	}
+	return invalid(path, "cannot be read as TOML: %s", strings.TrimPrefix(err.Error(), "toml: "))
+}
+
+func lastOf(key []string) string {
+	if len(key) == 0 {
+		return ""
+	}
+	return key[len(key)-1]
+}
+
+// knownKeys collects every key a target struct has at any depth: a misplaced key is as likely as a misspelt one.
+func knownKeys(t reflect.Type) []string {
+	var keys []string
+	var walk func(reflect.Type)
+	walk = func(t reflect.Type) {
+		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+			t = t.Elem()
+		}
+		if t.Kind() != reflect.Struct {
+			return
+		}
+		for i := range t.NumField() {
+			if tag := t.Field(i).Tag.Get("toml"); tag != "" {
+				keys = append(keys, tag)
+				walk(t.Field(i).Type)
+			}
+		}
+	}
+	walk(t)
+	return keys
+}
+
+// closest gives the known key within two edits of a short unknown one, or "".
+func closest(word string, known []string) string {
+	best, bound := "", 3
+	for _, k := range known {
+		if d := distance(word, k); d < bound && d < len(k) {
+			best, bound = k, d
+		}
+	}
+	return best
+}
+
+// distance is the Levenshtein distance in bytes; words past 64 bytes are never near anything.
+func distance(a, b string) int {
+	if len(a) > 64 || len(b) > 64 {
+		return 64
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		left := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := left
+			if a[i] != b[j] {
+				cost = 1 + min(left, row[j], row[j+1])
+			}
+			left, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,377 @@
+package decl
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var (
+	segmentForm  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,255}$`)
+	durationForm = regexp.MustCompile(`^([0-9]{1,9})([dhms])$`)
+)
+
+// pathSafe says whether name is one or more safe segments, none of them "." or "..".
+func pathSafe(name string) bool {
+	for _, s := range strings.Split(name, "/") {
+		if !segmentForm.MatchString(s) || s == "." || s == ".." {
+			return false
+		}
+	}
+	return len(name) <= 512
+}
+
+// validTable holds a table's name to the lay-out: no segment may be mistaken for a part of a table's own directory.
+func validTable(name string) bool {
+	if !pathSafe(name) {
+		return false
+	}
+	for _, s := range strings.Split(name, "/") {
+		if s == "data" || s == "requests" || s == "schema.json" || strings.HasPrefix(s, "_") {
+			return false
+		}
+	}
+	return true
+}
+
+// openUnderscore are the underscore columns a producer may fill.
+var openUnderscore = []string{"_modality", "_lang", "_provenance", "_prompt_hash"}
+
+// ours says whether a column name is reserved: the engine writes it, or refuses it.
+func ours(column string) bool {
+	return strings.HasPrefix(column, "_") && !slices.Contains(openUnderscore, column)
+}
+
+// retention reads "<n>d|h|m|s".
+func retention(text string) (time.Duration, bool) {
+	m := durationForm.FindStringSubmatch(text)
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(m[1], 10, 64)
+	if err != nil {
+		return 0, false
+	}
+	unit := map[string]time.Duration{"d": 24 * time.Hour, "h": time.Hour, "m": time.Minute, "s": time.Second}[m[2]]
+	if n > int64(1<<62)/int64(unit) {
+		return 0, false
+	}
+	return time.Duration(n) * unit, true
+}
+
+// merge adds one file's pipeline and jobs to the project.
+func (p *Project) merge(file string, doc *fileDoc) error {
+	if doc.Pipeline != nil {
+		if err := p.addPipeline(file, doc.Pipeline); err != nil {
+			return err
+		}
+	}
+	for i, j := range doc.Jobs {
+		if err := p.addJob(file, i, j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Project) addPipeline(file string, doc *pipelineDoc) error {
+	pipeline := Pipeline{ID: doc.ID, Path: file, Normalize: "native"}
+	if doc.ID != "" && (!pathSafe(doc.ID) || strings.Contains(doc.ID, "/")) {
+		return invalid(file, "[pipeline] id %q is not one segment of letters, digits, '.', '_' or '-'", doc.ID)
+	}
+	for _, other := range p.Pipelines {
+		if doc.ID != "" && other.ID == doc.ID {
+			return invalid(file, "[pipeline] id %q is also declared in %s", doc.ID, other.Path)
+		}
+	}
+	normalize := doc.Normalize
+	if s := doc.Source; s != nil {
+		if err := checkSource(file, s); err != nil {
+			return err
+		}
+		pipeline.Source = &Source{Kind: s.Kind, Command: s.Command, Path: s.Path, Format: s.Format}
+		if normalize != "" && s.Normalize != "" && normalize != s.Normalize {
+			return invalid(file, "normalize is declared twice: %q and %q", normalize, s.Normalize)
+		}
+		if normalize == "" {
+			normalize = s.Normalize
+		}
+	}
+	switch normalize {
+	case "":
+	case "native", "json":
+		pipeline.Normalize = normalize
+	default:
+		return invalid(file, "normalize %q is neither \"native\" nor \"json\"", normalize)
+	}
+	for i := range doc.Tables {
+		table, err := buildTable(file, i, &doc.Tables[i])
+		if err != nil {
+			return err
+		}
+		for _, other := range p.Tables {
+			if other.Name == table.Name {
+				return invalid(file, "table %q is already declared in %s", table.Name, other.Path)
+			}
+			// A case-insensitive file system would put both into one directory.
+			if strings.EqualFold(other.Name, table.Name) {
+				return invalid(file, "tables %q and %q differ only in case", other.Name, table.Name)
+			}
+		}
+		p.Tables = append(p.Tables, table)
+		pipeline.Tables = append(pipeline.Tables, table.Name)
+	}
+	p.Pipelines = append(p.Pipelines, pipeline)
+	return nil
+}
+
+func checkSource(file string, s *sourceDoc) error {
+	switch s.Kind {
+	case "command":
+		if len(s.Command) == 0 || s.Command[0] == "" {
+			return invalid(file, "[pipeline.source] kind \"command\" needs command = [\"program\", …]")
+		}
+		if s.Path != "" || s.Format != "" {
+			return invalid(file, "[pipeline.source] path and format belong to kind \"file\"")
+		}
+	case "file":
+		if s.Path == "" {
+			return invalid(file, "[pipeline.source] kind \"file\" needs path")
+		}
+		if len(s.Command) > 0 {
+			return invalid(file, "[pipeline.source] command belongs to kind \"command\"")
+		}
+		if !slices.Contains([]string{"", "jsonl", "csv", "parquet"}, s.Format) {
+			return invalid(file, "[pipeline.source] format %q is none of jsonl, csv, parquet", s.Format)
+		}
+	default:
+		return invalid(file, "[pipeline.source] kind %q is neither \"file\" nor \"command\"", s.Kind)
+	}
+	return nil
+}
+
+func buildTable(file string, at int, doc *tableDoc) (*Table, error) {
+	if doc.Name == "" {
+		return nil, invalid(file, "[[pipeline.tables]] number %d has no name", at+1)
+	}
+	bad := func(format string, args ...any) error {
+		return invalid(file, "table %q: "+format, append([]any{doc.Name}, args...)...)
+	}
+	if !validTable(doc.Name) {
+		return nil, bad("the name must be '/'-separated segments of letters, digits, '.', '_' and '-', none of them '.', '..', " +
+			"'data', 'requests', 'schema.json' or beginning with '_'")
+	}
+	t := &Table{
+		Name: doc.Name, Path: file, PrimaryKey: doc.PrimaryKey, OrderBy: DefaultOrderBy, WriteMode: Append, Replicate: true,
+		ClusterBy: doc.ClusterBy, PartitionBy: doc.PartitionBy, RetainRuns: DefaultRetainRuns, BloomFilter: doc.BloomFilter,
+		ColumnTypes: doc.Columns, Masks: doc.Masks,
+	}
+	if doc.PrimaryKey != nil && len(doc.PrimaryKey) == 0 {
+		return nil, bad("primary_key is an empty list; leave the key out for a table without one")
+	}
+	lists := []struct {
+		key   string
+		names []string
+		clock bool // whether _ingested_at may stand in it
+	}{{"primary_key", doc.PrimaryKey, false}, {"partition_by", doc.PartitionBy, false}, {"bloom_filter", doc.BloomFilter, false},
+		{"cluster_by", doc.ClusterBy, true}}
+	for _, l := range lists {
+		for i, name := range l.names {
+			if name == "" {
+				return nil, bad("%s holds an empty column name", l.key)
+			}
+			if ours(name) && !(l.clock && name == DefaultOrderBy) {
+				return nil, bad("%s names %q, a reserved column", l.key, name)
+			}
+			for _, other := range l.names[:i] {
+				if strings.EqualFold(other, name) {
+					return nil, bad("%s names column %q twice", l.key, name)
+				}
+			}
+		}
+	}
+	if doc.OrderBy != nil {
+		t.OrderBy = *doc.OrderBy
+		if t.OrderBy == "" || (ours(t.OrderBy) && t.OrderBy != DefaultOrderBy) {
+			return nil, bad("order_by %q is not a column a table can be ordered by", t.OrderBy)
+		}
+	}
+	if doc.WriteMode != nil {
+		t.WriteMode = *doc.WriteMode
+		if t.WriteMode != Append && t.WriteMode != Replace {
+			return nil, bad("write_mode %q is neither \"append\" nor \"replace\"", t.WriteMode)
+		}
+	}
+	if doc.Replicate != nil {
+		t.Replicate = *doc.Replicate
+	}
+	if doc.RetainRuns != nil {
+		d, ok := retention(*doc.RetainRuns)
+		if !ok {
+			return nil, bad("retain_runs %q is not <n>d, <n>h, <n>m or <n>s", *doc.RetainRuns)
+		}
+		t.RetainRuns = d
+	}
+	if err := checkColumns(file, t); err != nil {
+		return nil, err
+	}
+	if err := addBlocks(t, doc, bad); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// addBlocks reads the sub-tables that later issues serve.
+func addBlocks(t *Table, doc *tableDoc, bad func(string, ...any) error) error {
+	for column, strategy := range doc.Masks {
+		if column == "" || strategy == "" {
+			return bad("masks needs a column and a strategy, it has %q = %q", column, strategy)
+		}
+	}
+	if v := doc.ValidTime; v != nil {
+		if v.From == "" || v.From == v.To || ours(v.From) || ours(v.To) {
+			return bad("valid_time needs from, and a to that differs from it, neither of them reserved")
+		}
+		t.ValidTime = &ValidTime{From: v.From, To: v.To}
+	}
+	if a := doc.AvailableTime; a != nil {
+		if a.Column == "" || ours(a.Column) {
+			return bad("available_time needs column, not a reserved one")
+		}
+		if a.LiveSince != "" {
+			if _, err := time.Parse(time.RFC3339Nano, a.LiveSince); err != nil {
+				return bad("available_time live_since %q is no RFC 3339 instant", a.LiveSince)
+			}
+		}
+		if a.Zone == "" {
+			a.Zone = "UTC"
+		}
+		t.AvailableTime = &AvailableTime{Column: a.Column, Zone: a.Zone, LiveSince: a.LiveSince, Adjustments: a.Adjustments}
+	}
+	if s := doc.Snapshot; s != nil {
+		if s.Document == "" {
+			return bad("snapshot needs document, the column naming the captured document")
+		}
+		t.Snapshot = &Snapshot{Document: s.Document, CapturedAt: s.CapturedAt, LeakScore: s.LeakScore}
+	}
+	for i := range doc.Indexes {
+		index, err := buildIndex(i, &doc.Indexes[i], bad)
+		if err != nil {
+			return err
+		}
+		t.Indexes = append(t.Indexes, index)
+	}
+	return nil
+}
+
+func buildIndex(at int, doc *indexDoc, bad func(string, ...any) error) (Index, error) {
+	index := Index{Kind: doc.Kind, Column: doc.Column, IDColumn: doc.IDColumn}
+	if doc.Column == "" {
+		return index, bad("indexes number %d has no column", at+1)
+	}
+	foreign := func(keys map[string]bool) string {
+		var found []string
+		for k, present := range keys {
+			if present {
+				found = append(found, k)
+			}
+		}
+		slices.Sort(found)
+		return strings.Join(found, ", ")
+	}
+	switch doc.Kind {
+	case "vector":
+		if doc.Model == nil || *doc.Model == "" || doc.Dim == nil || *doc.Dim < 1 {
+			return index, bad("the vector index over %q needs model and a dim of at least 1", doc.Column)
+		}
+		if doc.Tokenizer != nil {
+			return index, bad("tokenizer does not belong to the vector index over %q", doc.Column)
+		}
+		index.Model, index.Dim, index.Metric = *doc.Model, *doc.Dim, "cosine"
+		if doc.Metric != nil && *doc.Metric != "cosine" {
+			return index, bad("the vector index over %q has metric %q; only \"cosine\" is known", doc.Column, *doc.Metric)
+		}
+		for key, value := range map[string]*int64{"m": doc.M, "ef_construction": doc.EfConstruction} {
+			if value != nil && *value < 1 {
+				return index, bad("the vector index over %q has %s below 1", doc.Column, key)
+			}
+		}
+		if doc.M != nil {
+			index.M = *doc.M
+		}
+		if doc.EfConstruction != nil {
+			index.EfConstruction = *doc.EfConstruction
+		}
+	case "fulltext":
+		if keys := foreign(map[string]bool{"model": doc.Model != nil, "dim": doc.Dim != nil, "metric": doc.Metric != nil,
+			"m": doc.M != nil, "ef_construction": doc.EfConstruction != nil}); keys != "" {
+			return index, bad("%s do not belong to the fulltext index over %q", keys, doc.Column)
+		}
+		index.Tokenizer = "unicode"
+		if doc.Tokenizer != nil {
+			index.Tokenizer = *doc.Tokenizer
+		}
+		if index.Tokenizer != "unicode" && index.Tokenizer != "cjk" {
+			return index, bad("tokenizer %q is neither \"unicode\" nor \"cjk\"", index.Tokenizer)
+		}
+	default:
+		return index, bad("index kind %q is neither \"vector\" nor \"fulltext\"", doc.Kind)
+	}
+	return index, nil
+}
+
+func (p *Project) addJob(file string, at int, doc jobDoc) error {
+	if doc.Name == "" || !pathSafe(doc.Name) {
+		return invalid(file, "[[job]] number %d needs a name of letters, digits, '.', '_' and '-'", at+1)
+	}
+	for _, other := range p.Jobs {
+		if other.Name == doc.Name {
+			return invalid(file, "job %q is already declared in %s", doc.Name, other.Path)
+		}
+	}
+	if doc.Kind != "fold" && doc.Kind != "sync-push" {
+		return invalid(file, "job %q: kind %q is neither \"fold\" nor \"sync-push\"", doc.Name, doc.Kind)
+	}
+	if doc.Schedule != "" && len(strings.Fields(doc.Schedule)) != 5 {
+		return invalid(file, "job %q: schedule %q has not five fields", doc.Name, doc.Schedule)
+	}
+	if doc.Target != "" && !validTable(doc.Target) {
+		return invalid(file, "job %q: target %q is no table name", doc.Name, doc.Target)
+	}
+	job := Job{Name: doc.Name, Kind: doc.Kind, Schedule: doc.Schedule, Target: doc.Target, Enabled: true, Path: file}
+	if doc.Enabled != nil {
+		job.Enabled = *doc.Enabled
+	}
+	p.Jobs = append(p.Jobs, job)
+	return nil
+}
+
+// checkColumns holds declared columns to names that DuckDB can tell apart.
+func checkColumns(file string, t *Table) error {
+	seen := map[string]string{}
+	for _, name := range sortedKeys(t.ColumnTypes) {
+		if name == "" || ours(name) {
+			return invalid(file, "table %q: columns names %q, which is empty or reserved", t.Name, name)
+		}
+		if other, ok := seen[strings.ToLower(name)]; ok {
+			return invalid(file, "table %q: columns %q and %q differ only in case", t.Name, other, name)
+		}
+		seen[strings.ToLower(name)] = name
+	}
+	return nil
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// rootOf is where a project keeps its store.
+func rootOf(dir, name string) string { return filepath.Join(dir, ".contextful", "context", name) }
