@@ -15,6 +15,7 @@ func Capabilities() []Capability {
 		{"s3", "a bucket reached over S3, not only a directory"},
 		{"lease", "bucket leases with fences, and the fold that holds one"},
 		{"commit-log", "leased pipelines that commit runs through cursors/"},
+		{"adoption", "pulls that replace a local pointer on another branch"},
 		{"tombstones", "deletions that travel: ownership, signatures, the held record"},
 		{"collect", "reclaiming superseded snapshots and folded runs in the bucket"},
 		{"generations", "listing and restoring bucket generations"},
