@@ -1,6 +1,7 @@
 // Package bucket is the port to object storage: plain objects and one conditional write that the storage enforces.
 //
-// Answers: topology.coordinate.primitive (the one property everything rests on is Put under a Condition).
+// Answers: topology.coordinate.primitive (the one property everything rests on is Put under a Condition),
+// store.endpoint.schemes (ParseEndpoint).
 package bucket
 
 import (
@@ -28,8 +29,8 @@ type Condition struct {
 var (
 	// ErrNotFound: no such object (Get, Head). It is an answer, not a failure.
 	ErrNotFound = errors.New("object not found")
-	// ErrCondition: the storage says the condition does not hold (412, 409 after one retry, and 404 NoSuchKey for IfMatch).
-	// After a retried request the writer's own earlier attempt may be the reason: read back before believing it.
+	// ErrCondition: the storage says the condition does not hold (412, 409, and 404 NoSuchKey for IfMatch). The writer's own
+	// earlier attempt may be the reason, and a 409 is worth sending the same once more: package commit reads back and does both.
 	ErrCondition = errors.New("condition failed")
 	// ErrUnsupported: the storage does not know the method or header (501, 405).
 	ErrUnsupported = errors.New("not supported by the storage")
