@@ -34,7 +34,9 @@ type FS interface {
 	// MkdirAll makes a directory and its parents and syncs each parent it changed.
 	MkdirAll(name string) error
 	ReadDir(name string) ([]fs.DirEntry, error)
+	// Stat follows symbolic links, Lstat describes the link itself.
 	Stat(name string) (fs.FileInfo, error)
+	Lstat(name string) (fs.FileInfo, error)
 	SyncDir(name string) error
 	// Lock takes an exclusive advisory lock on the file name (made if absent, never removed), waiting until ctx ends. The
 	// kernel frees it when the process ends, however it ends; no clock is involved.
