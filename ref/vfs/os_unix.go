@@ -58,7 +58,11 @@ func renameNewPortable(oldName, newName string) error {
 		if err := os.Mkdir(newName, 0o755); err != nil {
 			return err
 		}
-		return os.Rename(oldName, newName) // replaces an empty directory only
+		// The system call itself, since os.Rename refuses any directory: it replaces an empty one only.
+		if err := unix.Rename(oldName, newName); err != nil {
+			return &os.LinkError{Op: "rename", Old: oldName, New: newName, Err: err}
+		}
+		return nil
 	}
 	if err := os.Link(oldName, newName); err != nil {
 		return err
