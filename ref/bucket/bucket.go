@@ -1,7 +1,6 @@
 // Package bucket is the port to object storage: plain objects and one conditional write that the storage enforces.
 //
-// Answers: topology.coordinate.primitive (the one property everything rests on is Put under a Condition),
-// store.endpoint.schemes (ParseEndpoint).
+// Answers: topology.coordinate.primitive (the one property everything rests on is Put under a Condition).
 package bucket
 
 import (
@@ -41,6 +40,8 @@ var (
 	// ErrTransport: nothing was applied and the storage gave no usable answer (refused connection, 503 before the body, a
 	// 404 naming another code such as NoSuchBucket).
 	ErrTransport = errors.New("storage unreachable")
+	// ErrThrottled comes with ErrTransport: nothing was applied, and the storage asks to come again later (429, SlowDown).
+	ErrThrottled = errors.New("asked to slow down")
 )
 
 // Reader reads objects. All methods are safe for concurrent use and may be called again after an error.

@@ -1,6 +1,9 @@
 package bucket_test
 
 import (
+	"context"
+	"errors"
+	"strings"
 	"testing"
 
 	"contextful/ref/bucket"
@@ -20,26 +23,30 @@ func TestUnder(t *testing.T) {
 	})
 }
 
-func TestParseEndpoint(t *testing.T) {
-	for _, c := range []struct{ endpoint, region, url, dir, signed, addressing string }{
-		{"file:///srv/b/", "", "", "/srv/b", "", "directory"},
-		{"s3://eu-west-1", "us-east-2", "", "", "eu-west-1", "virtual-host"},
-		{"r2://0AbC9", "eu", "https://0abc9.r2.cloudflarestorage.com", "", "auto", "path"},
-		{"https://minio.example:9000", "", "https://minio.example:9000", "", "us-east-1", "path"},
-		{"https://minio.example/", "eu-1", "https://minio.example", "", "eu-1", "path"},
-		{"http://127.0.0.1:9", "", "http://127.0.0.1:9", "", "us-east-1", "path"},
-		{"http://[::1]:9", "", "http://[::1]:9", "", "us-east-1", "path"},
-		{"http://localhost", "", "http://localhost", "", "us-east-1", "path"},
-	} {
-		at, err := bucket.ParseEndpoint(c.endpoint, c.region)
-		if err != nil || at.URL != c.url || at.Dir != c.dir || at.Region != c.signed || at.Addressing() != c.addressing {
-			t.Errorf("%s: %+v %v", c.endpoint, at, err)
+func TestSingleWriter(t *testing.T) {
+	m := bucket.NewMemory()
+	m.Before = func(c bucket.Call) error {
+		if c.Op == "put" && c.Cond != (bucket.Condition{}) {
+			return bucket.ErrUnsupported
 		}
+		return nil
 	}
-	for _, bad := range []string{"", "x", "ftp://h", "http://example.com", "file://relative", "s3://", "s3://a/b", "s3://EU", "r2://", "r2://a.b",
-		"https://", "https://h/path", "https://u:p@h", "https://h?x=1", "http://127.0.0.1.evil.example"} {
-		if at, err := bucket.ParseEndpoint(bad, ""); err == nil {
-			t.Errorf("%q is taken as %+v", bad, at)
-		}
+	b := bucket.SingleWriter(m)
+	ctx := context.Background()
+	put := func(body string, cond bucket.Condition) (bucket.Object, error) {
+		return b.Put(ctx, "k", strings.NewReader(body), int64(len(body)), cond)
+	}
+	one, err := put("one", bucket.Condition{IfAbsent: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := put("two", bucket.Condition{IfAbsent: true}); !errors.Is(err, bucket.ErrCondition) {
+		t.Fatalf("a second create: %v", err)
+	}
+	if _, err := put("two", bucket.Condition{IfMatch: one.ETag}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := put("three", bucket.Condition{IfMatch: one.ETag}); !errors.Is(err, bucket.ErrCondition) {
+		t.Fatalf("a stale replace: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package bucket
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -62,7 +63,7 @@ func (s *singleWriter) Put(ctx context.Context, key string, body io.ReadSeeker, 
 	if cond != (Condition{}) {
 		o, err := s.Head(ctx, key)
 		switch {
-		case err != nil && !isNotFound(err):
+		case err != nil && !errors.Is(err, ErrNotFound):
 			return Object{}, err
 		case cond.IfAbsent && err == nil:
 			return Object{}, fmt.Errorf("%s exists: %w", key, ErrCondition)

@@ -1,0 +1,316 @@
+// Package s3bucket is a bucket on S3 or anything that speaks it.
+//
+// Answers: store.endpoint.schemes (s3://, r2://, https://, loopback http://), topology.coordinate.primitive for object storage.
+//
+// Bodies are sent with a plain PutObject, without trailing checksums or chunked signatures: several services refuse both. A put
+// is one request: the SDK's own retries are off for it, because a repeated put would turn the writer's own success into a 412.
+// Reads and deletes repeat a few times. HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE and AWS_CA_BUNDLE are honoured, as the SDK's own
+// configuration would.
+package s3bucket
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+
+	"contextful/ref/bucket"
+)
+
+// Options say which bucket, where, and as whom. The credentials are values: the caller has resolved their references.
+type Options struct {
+	// URL is the service's base address, such as https://s3.eu-west-1.amazonaws.com, Region what requests are signed for.
+	URL    string
+	Region string
+	// PathStyle puts the bucket into the path (https://host/bucket/key) and not into the host's name.
+	PathStyle       bool
+	Bucket          string
+	AccessKeyID     string
+	SecretAccessKey string
+	SessionToken    string
+	// CABundle is a PEM file trusted beside the system's roots; "" means what AWS_CA_BUNDLE names, if anything.
+	CABundle string
+	// Transfers is how many requests run at once, so that their connections are kept (default 16).
+	Transfers int
+}
+
+// Bucket is one S3 bucket. It is safe for concurrent use.
+type Bucket struct {
+	client *s3.Client
+	bucket string
+	name   string
+	puts   func(*s3.Options)
+}
+
+var _ bucket.Bucket = (*Bucket)(nil)
+
+// Open prepares the client; it sends nothing. An error is about the options.
+func Open(o Options) (*Bucket, error) {
+	if o.Bucket == "" || strings.ContainsAny(o.Bucket, "/\\ \x00") {
+		return nil, fmt.Errorf("bucket name %q is none", o.Bucket)
+	}
+	if o.Region == "" || o.URL == "" {
+		return nil, fmt.Errorf("endpoint %q at region %q is incomplete", o.URL, o.Region)
+	}
+	client, err := httpClient(o)
+	if err != nil {
+		return nil, err
+	}
+	credentials := aws.Credentials{AccessKeyID: o.AccessKeyID, SecretAccessKey: o.SecretAccessKey, SessionToken: o.SessionToken}
+	options := s3.Options{
+		BaseEndpoint: &o.URL,
+		Region:       o.Region,
+		UsePathStyle: o.PathStyle,
+		HTTPClient:   client,
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return credentials, nil
+		}),
+		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired,
+		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenRequired,
+		Retryer: retry.NewStandard(func(r *retry.StandardOptions) {
+			r.MaxAttempts = 3
+			r.MaxBackoff = 2 * time.Second
+		}),
+	}
+	if o.AccessKeyID == "" {
+		options.Credentials = aws.AnonymousCredentials{}
+	}
+	return &Bucket{
+		client: s3.New(options),
+		bucket: o.Bucket,
+		name:   "s3://" + o.Bucket + " at " + o.URL,
+		puts:   func(o *s3.Options) { o.Retryer = aws.NopRetryer{} },
+	}, nil
+}
+
+func httpClient(o Options) (*awshttp.BuildableClient, error) {
+	pem := o.CABundle
+	if pem == "" {
+		pem = os.Getenv("AWS_CA_BUNDLE")
+	}
+	var roots *x509.CertPool
+	if pem != "" {
+		data, err := os.ReadFile(pem)
+		if err != nil {
+			return nil, fmt.Errorf("certificate bundle: %w", err)
+		}
+		if roots, err = x509.SystemCertPool(); err != nil {
+			roots = x509.NewCertPool()
+		}
+		if !roots.AppendCertsFromPEM(data) {
+			return nil, fmt.Errorf("certificate bundle %s holds no certificate", pem)
+		}
+	}
+	width := max(o.Transfers, 16) + 4
+	return awshttp.NewBuildableClient().
+		WithDialerOptions(func(d *net.Dialer) { d.Timeout = 10 * time.Second }).
+		WithTransportOptions(func(t *http.Transport) {
+			t.MaxIdleConnsPerHost = width
+			t.MaxIdleConns = 2 * width
+			t.ResponseHeaderTimeout = 60 * time.Second
+			t.DisableCompression = true
+			if roots != nil {
+				t.TLSClientConfig.RootCAs = roots
+			}
+		}), nil
+}
+
+// Name says "s3://<bucket> at <address>".
+func (b *Bucket) Name() string { return b.name }
+
+// Get opens an object.
+func (b *Bucket) Get(ctx context.Context, key string) (io.ReadCloser, bucket.Object, error) {
+	out, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.bucket, Key: &key})
+	if err != nil {
+		return nil, bucket.Object{}, readFailed(key, err)
+	}
+	return &body{ReadCloser: out.Body, key: key}, bucket.Object{Key: key, Size: aws.ToInt64(out.ContentLength), ETag: aws.ToString(out.ETag)}, nil
+}
+
+// body maps a failure while reading to the port's words and keeps io.ErrUnexpectedEOF findable.
+type body struct {
+	io.ReadCloser
+	key string
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && err != io.EOF {
+		err = fmt.Errorf("%s: %w: %w", b.key, bucket.ErrTransport, err)
+	}
+	return n, err
+}
+
+// Head describes an object.
+func (b *Bucket) Head(ctx context.Context, key string) (bucket.Object, error) {
+	out, err := b.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &b.bucket, Key: &key})
+	if err != nil {
+		return bucket.Object{}, readFailed(key, err)
+	}
+	return bucket.Object{Key: key, Size: aws.ToInt64(out.ContentLength), ETag: aws.ToString(out.ETag)}, nil
+}
+
+// List visits the objects under prefix. A service that says "there is more" without saying where, repeats a token or lists
+// backwards fails the listing: an incomplete one must never pass for the whole.
+func (b *Bucket) List(ctx context.Context, prefix string, visit func(bucket.Object) error) error {
+	var token *string
+	last := ""
+	for {
+		out, err := b.client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &b.bucket, Prefix: &prefix, ContinuationToken: token})
+		if err != nil {
+			return readFailed(prefix, err)
+		}
+		for _, o := range out.Contents {
+			key := aws.ToString(o.Key)
+			if !strings.HasPrefix(key, prefix) || key <= last && last != "" {
+				return fmt.Errorf("%w: the listing of %q is out of order at %q", bucket.ErrTransport, prefix, key)
+			}
+			last = key
+			if err := visit(bucket.Object{Key: key, Size: aws.ToInt64(o.Size), ETag: aws.ToString(o.ETag)}); err != nil {
+				return err
+			}
+		}
+		next := aws.ToString(out.NextContinuationToken)
+		if !aws.ToBool(out.IsTruncated) {
+			return nil
+		}
+		if next == "" || token != nil && next == *token {
+			return fmt.Errorf("%w: the listing of %q breaks off after %q", bucket.ErrTransport, prefix, last)
+		}
+		token = &next
+	}
+}
+
+// Put sends one request.
+func (b *Bucket) Put(ctx context.Context, key string, body io.ReadSeeker, size int64, cond bucket.Condition) (bucket.Object, error) {
+	in := &s3.PutObjectInput{Bucket: &b.bucket, Key: &key, Body: body, ContentLength: &size}
+	if cond.IfAbsent {
+		in.IfNoneMatch = aws.String("*")
+	}
+	if cond.IfMatch != "" {
+		in.IfMatch = &cond.IfMatch
+	}
+	out, err := b.client.PutObject(ctx, in, b.puts)
+	if err != nil {
+		return bucket.Object{}, putFailed(key, cond, err)
+	}
+	return bucket.Object{Key: key, Size: size, ETag: aws.ToString(out.ETag)}, nil
+}
+
+// Delete removes an object.
+func (b *Bucket) Delete(ctx context.Context, key string) error {
+	_, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.bucket, Key: &key})
+	if err == nil {
+		return nil
+	}
+	if err = readFailed(key, err); errors.Is(err, bucket.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// errThrottled is both: nothing applied, and worth a pause.
+var errThrottled = fmt.Errorf("%w: %w", bucket.ErrTransport, bucket.ErrThrottled)
+
+// answer gives the HTTP status and the service's own code; 0 where there was no answer.
+func answer(err error) (status int, code string) {
+	var r *awshttp.ResponseError
+	if errors.As(err, &r) && r.Response != nil {
+		status = r.HTTPStatusCode()
+	}
+	var api smithy.APIError
+	if errors.As(err, &api) {
+		code = api.ErrorCode()
+	}
+	return status, code
+}
+
+func readFailed(key string, err error) error {
+	if ctx := ended(err); ctx != nil {
+		return fmt.Errorf("%s: %w", key, ctx)
+	}
+	status, code := answer(err)
+	kind := bucket.ErrTransport
+	switch {
+	case status == http.StatusNotFound && code != "NoSuchBucket":
+		kind = bucket.ErrNotFound
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		kind = bucket.ErrForbidden
+	case status == http.StatusNotImplemented || status == http.StatusMethodNotAllowed:
+		kind = bucket.ErrUnsupported
+	}
+	return fmt.Errorf("%s: %w%s", key, kind, detail(status, code, err))
+}
+
+// putFailed turns an answer to a put into the port's words. Whatever may have been applied is ErrUnknownOutcome.
+func putFailed(key string, cond bucket.Condition, err error) error {
+	status, code := answer(err)
+	kind := bucket.ErrUnknownOutcome
+	conditional := cond != (bucket.Condition{})
+	switch {
+	case conditional && (status == http.StatusPreconditionFailed || status == http.StatusConflict):
+		kind = bucket.ErrCondition
+	case cond.IfMatch != "" && status == http.StatusNotFound && code == "NoSuchKey":
+		kind = bucket.ErrCondition
+	case status == http.StatusNotImplemented || status == http.StatusMethodNotAllowed:
+		kind = bucket.ErrUnsupported
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		kind = bucket.ErrForbidden
+	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable && code == "SlowDown":
+		kind = errThrottled
+	case status >= 300 && status < 500:
+		kind = bucket.ErrTransport
+	case status == 0 && neverSent(err):
+		kind = bucket.ErrTransport
+	}
+	if ctx := ended(err); ctx != nil {
+		return fmt.Errorf("%s: %w: %w", key, kind, ctx)
+	}
+	return fmt.Errorf("%s: %w%s", key, kind, detail(status, code, err))
+}
+
+// neverSent: the connection was not made, so no byte of the request left.
+func neverSent(err error) bool {
+	var op *net.OpError
+	var dns *net.DNSError
+	var cert *x509.UnknownAuthorityError
+	return errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") || errors.As(err, &dns) || errors.As(err, &cert)
+}
+
+func ended(err error) error {
+	for _, e := range []error{context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, e) {
+			return e
+		}
+	}
+	return nil
+}
+
+// detail prints what the service said, or the innermost cause: the SDK's own chain is long and repeats itself.
+func detail(status int, code string, err error) string {
+	if status != 0 {
+		return fmt.Sprintf(" (%d %s)", status, code)
+	}
+	for {
+		next := errors.Unwrap(err)
+		if next == nil {
+			return fmt.Sprintf(" (%v)", err)
+		}
+		if op := (*net.OpError)(nil); errors.As(err, &op) {
+			return fmt.Sprintf(" (%v)", op)
+		}
+		err = next
+	}
+}
