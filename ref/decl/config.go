@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"contextful/ref/fault"
+	"contextful/ref/key"
 )
 
 // ConfigName is the name of a store root's local configuration.
@@ -25,7 +26,6 @@ const (
 var (
 	envName    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	bucketForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$`)
-	nodeForm   = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 )
 
 // Config is a store root's config.toml; sections that are absent are nil. Path is where it was read.
@@ -143,8 +143,8 @@ func ParseConfig(path string, data []byte) (*Config, error) {
 	}
 	config := &Config{Path: path}
 	if n := doc.Node; n != nil {
-		if !nodeForm.MatchString(n.ID) {
-			return nil, invalid(path, "[node] id %q must be 1 to 64 letters, digits, '_' or '-'", n.ID)
+		if err := key.ValidNode(n.ID); err != nil {
+			return nil, invalid(path, "[node]: %s", reason(err))
 		}
 		config.NodeID = n.ID
 	}

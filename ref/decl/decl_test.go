@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"contextful/ref/fault"
+	"contextful/ref/key"
 )
 
 // full is every block the declaration language has.
@@ -104,8 +105,8 @@ func TestDeclarationRefusals(t *testing.T) {
 		"not text":             {"\xff\xfe\x00", "UTF-8", "", ""},
 		"wrong kind of value":  {table("primary_key = \"a\""), "line 5", "", ""},
 		"duplicate key":        {table("name = \"u\""), "line 5", "", ""},
-		"project dots":         {"[project]\nname = \"../x\"", "segments", "", ""},
-		"table data":           {"[project]\nname = \"p\"\n[[pipeline.tables]]\nname = \"a/data/b\"", "'data'", "", ""},
+		"project dots":         {"[project]\nname = \"../x\"", "path-safe", "", ""},
+		"table data":           {"[project]\nname = \"p\"\n[[pipeline.tables]]\nname = \"a/data/b\"", "own file", "", ""},
 		"table absent":         {"[project]\nname = \"p\"\n[[pipeline.tables]]\nreplicate = true", "number 1 has no name", "", ""},
 		"table twice":          {table("[[pipeline.tables]]\nname = \"t\""), "already declared", "", ""},
 		"tables by case":       {table("[[pipeline.tables]]\nname = \"T\""), "differ only in case", "", ""},
@@ -118,6 +119,9 @@ func TestDeclarationRefusals(t *testing.T) {
 		"retain":               {table("retain_runs = \"1w\""), "retain_runs", "", ""},
 		"retain overflow":      {table("retain_runs = \"999999999d\""), "retain_runs", "", ""},
 		"column reserved":      {table("columns = { _x = \"utf8\" }"), "reserved", "", ""},
+		"column type":          {table("columns = { a = \"int128\" }"), "column \"a\"", "timestamp", fault.StoreTypeUnknown},
+		"key nested":           {table("primary_key = [\"a\"]\ncolumns = { a = \"list<utf8>\" }"), "told apart", "", ""},
+		"key by case":          {table("primary_key = [\"a\"]\ncolumns = { A = \"utf8\" }"), "columns names", "", ""},
 		"columns by case":      {table("columns = { a = \"utf8\", A = \"utf8\" }"), "differ only in case", "", ""},
 		"index foreign key":    {table("[[pipeline.tables.indexes]]\nkind = \"fulltext\"\ncolumn = \"c\"\ndim = 3"), "dim do not belong", "", ""},
 		"index no dim":         {table("[[pipeline.tables.indexes]]\nkind = \"vector\"\ncolumn = \"c\"\nmodel = \"m\""), "dim", "", ""},
@@ -345,7 +349,7 @@ func FuzzDeclaration(f *testing.F) {
 		}
 		if p != nil {
 			for _, table := range p.Tables {
-				if !validTable(table.Name) {
+				if key.ValidTable(table.Name) != nil {
 					t.Fatalf("table %q passed", table.Name)
 				}
 			}

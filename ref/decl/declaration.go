@@ -1,6 +1,10 @@
 package decl
 
-import "time"
+import (
+	"time"
+
+	"contextful/ref/schema"
+)
 
 // Project is a parsed and validated declaration: contextful.toml and the pipelines/*.toml beside it.
 type Project struct {
@@ -69,6 +73,7 @@ type Table struct {
 	RetainRuns    time.Duration
 	BloomFilter   []string
 	ColumnTypes   map[string]string // declared column types as written
+	Columns       map[string]schema.Type
 	Masks         map[string]string
 	ValidTime     *ValidTime
 	AvailableTime *AvailableTime

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"contextful/ref/fault"
+	"contextful/ref/key"
 )
 
 // LocalNode is the node id of a machine that can keep none. No bucket lease is taken under it.
@@ -22,8 +23,8 @@ const nodeFile = "node-id"
 // use), else LocalNode. config may be nil. Errors: StoreNameInvalid for an id that is not 1 to 64 letters, digits, '_', '-'.
 func ResolveNode(getenv func(string) string, config *Config) (string, error) {
 	if id := getenv("CONTEXTFUL_NODE_ID"); id != "" {
-		if !nodeForm.MatchString(id) {
-			return "", fault.New(fault.StoreNameInvalid, id, "CONTEXTFUL_NODE_ID must be 1 to 64 letters, digits, '_' or '-'")
+		if err := key.ValidNode(id); err != nil {
+			return "", fault.New(fault.StoreNameInvalid, id, "CONTEXTFUL_NODE_ID: "+reason(err))
 		}
 		return id, nil
 	}
@@ -65,7 +66,7 @@ func readNode(path string) (string, error) {
 		return "", err
 	}
 	id := strings.TrimSpace(string(data))
-	if !nodeForm.MatchString(id) {
+	if key.ValidNode(id) != nil {
 		return "", fault.New(fault.StoreNameInvalid, path, path+" holds no node id").WithHint("remove the file, or set CONTEXTFUL_NODE_ID")
 	}
 	return id, nil

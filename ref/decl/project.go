@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"contextful/ref/fault"
+	"contextful/ref/key"
 )
 
 // FileName is the declaration's name in a project directory.
@@ -60,8 +61,8 @@ func ParseProject(path string, data []byte) (*Project, error) {
 	if doc.Project == nil {
 		return nil, invalid(path, "declares no [project]").WithHint("contextful init <name> adds one and keeps the file's bytes")
 	}
-	if !pathSafe(doc.Project.Name) || strings.HasPrefix(doc.Project.Name, "-") {
-		return nil, invalid(path, "[project] name %q must be '/'-separated segments of letters, digits, '.', '_' and '-'", doc.Project.Name)
+	if err := key.ValidProject(doc.Project.Name); err != nil {
+		return nil, invalid(path, "[project]: %s", reason(err))
 	}
 	project := &Project{Dir: filepath.Dir(path), Path: path, Name: doc.Project.Name}
 	if err := project.merge(path, &doc); err != nil {
@@ -83,7 +84,9 @@ func ProjectName(path string, data []byte) (name string, declared bool, err erro
 }
 
 // StoreRoot is the absolute directory of the project's store: <project>/.contextful/context/<name>.
-func (p *Project) StoreRoot() string { return rootOf(p.Dir, p.Name) }
+func (p *Project) StoreRoot() string {
+	return filepath.FromSlash(key.StoreRoot(filepath.ToSlash(p.Dir), p.Name))
+}
 
 // find gives the absolute path of the declaration file.
 func find(files Files, where Where) (string, error) {

@@ -1,12 +1,17 @@
 package decl
 
 import (
-	"path/filepath"
+	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"contextful/ref/fault"
+	"contextful/ref/key"
+	"contextful/ref/schema"
 )
 
 var (
@@ -22,19 +27,6 @@ func pathSafe(name string) bool {
 		}
 	}
 	return len(name) <= 512
-}
-
-// validTable holds a table's name to the lay-out: no segment may be mistaken for a part of a table's own directory.
-func validTable(name string) bool {
-	if !pathSafe(name) {
-		return false
-	}
-	for _, s := range strings.Split(name, "/") {
-		if s == "data" || s == "requests" || s == "schema.json" || strings.HasPrefix(s, "_") {
-			return false
-		}
-	}
-	return true
 }
 
 // openUnderscore are the underscore columns a producer may fill.
@@ -79,8 +71,10 @@ func (p *Project) merge(file string, doc *fileDoc) error {
 
 func (p *Project) addPipeline(file string, doc *pipelineDoc) error {
 	pipeline := Pipeline{ID: doc.ID, Path: file, Normalize: "native"}
-	if doc.ID != "" && (!pathSafe(doc.ID) || strings.Contains(doc.ID, "/")) {
-		return invalid(file, "[pipeline] id %q is not one segment of letters, digits, '.', '_' or '-'", doc.ID)
+	if doc.ID != "" {
+		if err := key.ValidPipeline(doc.ID); err != nil {
+			return invalid(file, "[pipeline]: %s", reason(err))
+		}
 	}
 	for _, other := range p.Pipelines {
 		if doc.ID != "" && other.ID == doc.ID {
@@ -160,9 +154,8 @@ func buildTable(file string, at int, doc *tableDoc) (*Table, error) {
 	bad := func(format string, args ...any) error {
 		return invalid(file, "table %q: "+format, append([]any{doc.Name}, args...)...)
 	}
-	if !validTable(doc.Name) {
-		return nil, bad("the name must be '/'-separated segments of letters, digits, '.', '_' and '-', none of them '.', '..', " +
-			"'data', 'requests', 'schema.json' or beginning with '_'")
+	if err := key.ValidTable(doc.Name); err != nil {
+		return nil, bad("%s", reason(err))
 	}
 	t := &Table{
 		Name: doc.Name, Path: file, PrimaryKey: doc.PrimaryKey, OrderBy: DefaultOrderBy, WriteMode: Append, Replicate: true,
@@ -180,14 +173,14 @@ func buildTable(file string, at int, doc *tableDoc) (*Table, error) {
 		{"cluster_by", doc.ClusterBy, true}}
 	for _, l := range lists {
 		for i, name := range l.names {
-			if name == "" {
-				return nil, bad("%s holds an empty column name", l.key)
+			if why := schema.CheckName(name); why != "" {
+				return nil, bad("%s holds the column name %q, which %s", l.key, name, why)
 			}
 			if ours(name) && !(l.clock && name == DefaultOrderBy) {
 				return nil, bad("%s names %q, a reserved column", l.key, name)
 			}
 			for _, other := range l.names[:i] {
-				if strings.EqualFold(other, name) {
+				if schema.FoldName(other) == schema.FoldName(name) {
 					return nil, bad("%s names column %q twice", l.key, name)
 				}
 			}
@@ -338,8 +331,10 @@ func (p *Project) addJob(file string, at int, doc jobDoc) error {
 	if doc.Schedule != "" && len(strings.Fields(doc.Schedule)) != 5 {
 		return invalid(file, "job %q: schedule %q has not five fields", doc.Name, doc.Schedule)
 	}
-	if doc.Target != "" && !validTable(doc.Target) {
-		return invalid(file, "job %q: target %q is no table name", doc.Name, doc.Target)
+	if doc.Target != "" {
+		if err := key.ValidTable(doc.Target); err != nil {
+			return invalid(file, "job %q: target: %s", doc.Name, reason(err))
+		}
 	}
 	job := Job{Name: doc.Name, Kind: doc.Kind, Schedule: doc.Schedule, Target: doc.Target, Enabled: true, Path: file}
 	if doc.Enabled != nil {
@@ -349,19 +344,53 @@ func (p *Project) addJob(file string, at int, doc jobDoc) error {
 	return nil
 }
 
-// checkColumns holds declared columns to names that DuckDB can tell apart.
+// checkColumns parses declared types and holds the columns to names that DuckDB can tell apart.
 func checkColumns(file string, t *Table) error {
 	seen := map[string]string{}
 	for _, name := range sortedKeys(t.ColumnTypes) {
-		if name == "" || ours(name) {
-			return invalid(file, "table %q: columns names %q, which is empty or reserved", t.Name, name)
+		if why := schema.CheckName(name); why != "" {
+			return invalid(file, "table %q: columns holds the name %q, which %s", t.Name, name, why)
 		}
-		if other, ok := seen[strings.ToLower(name)]; ok {
+		if ours(name) {
+			return invalid(file, "table %q: columns names %q, which is reserved", t.Name, name)
+		}
+		if other, ok := seen[schema.FoldName(name)]; ok {
 			return invalid(file, "table %q: columns %q and %q differ only in case", t.Name, other, name)
 		}
-		seen[strings.ToLower(name)] = name
+		seen[schema.FoldName(name)] = name
+		typ, err := schema.ParseType(t.ColumnTypes[name])
+		if err != nil {
+			return fault.New(fault.StoreTypeUnknown, file, fmt.Sprintf("%s: table %q: column %q: %s", file, t.Name, name, reason(err))).
+				WithHint("known are boolean int32 int64 float64 utf8 json timestamp binary binary(n) float32[n] float16[n] struct<…> list<…> map<utf8, …> variant")
+		}
+		if t.Columns == nil {
+			t.Columns = map[string]schema.Type{}
+		}
+		t.Columns[name] = typ
+	}
+	for _, list := range []struct {
+		key   string
+		names []string
+	}{{"primary_key", t.PrimaryKey}, {"partition_by", t.PartitionBy}} {
+		for _, name := range list.names {
+			if other, ok := seen[schema.FoldName(name)]; ok && other != name {
+				return invalid(file, "table %q: %s names %q and columns names %q", t.Name, list.key, name, other)
+			}
+			if typ, ok := t.Columns[name]; ok && !typ.Scalar() && typ.Kind != schema.FixedBinary {
+				return invalid(file, "table %q: %s names %q of type %s, which no row can be told apart by", t.Name, list.key, name, typ)
+			}
+		}
 	}
 	return nil
+}
+
+// reason is the sentence of a refusal without its code.
+func reason(err error) string {
+	var e *fault.Error
+	if errors.As(err, &e) {
+		return e.Message
+	}
+	return err.Error()
 }
 
 func sortedKeys(m map[string]string) []string {
@@ -372,6 +401,3 @@ func sortedKeys(m map[string]string) []string {
 	slices.Sort(keys)
 	return keys
 }
-
-// rootOf is where a project keeps its store.
-func rootOf(dir, name string) string { return filepath.Join(dir, ".contextful", "context", name) }
