@@ -46,15 +46,16 @@ go_race = $(GO) test -race -p $(P) -timeout $(TIMEOUT) $(TESTFLAGS)
 help: ## this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
+# What did not compile leaves no older binary to be judged by mistake.
 build: ## compile contextful and contextful-conform into build/bin
 	@mkdir -p $(BIN)
-	$(GO) build -buildvcs=false -p $(P) -o $(BIN)/ ./cmd/contextful ./cmd/contextful-conform
+	$(GO) build -buildvcs=false -p $(P) -o $(BIN)/ ./cmd/contextful ./cmd/contextful-conform || { rm -f $(BIN)/contextful*; exit 1; }
 
 vet: ## go vet on everything
 	$(GO) vet -p $(P) ./...
 
 lint: ## formatting, shell syntax, forbidden words, and the kit's lint of the law and its questions
-	@bad=$$(gofmt -l $(GO_FOLDERS) *.go); if [ -n "$$bad" ]; then echo "gofmt wants these:"; echo "$$bad"; exit 1; fi
+	@bad=$$(gofmt -l $(GO_FOLDERS) $(wildcard *.go)); if [ -n "$$bad" ]; then echo "gofmt wants these:"; echo "$$bad"; exit 1; fi
 	@for f in .ci/run .ci/images; do bash -n $$f || exit 1; done
 	@if grep -rnE --include='*.go' '\bt\.Skip(f|Now)?\(|//.*\b(TODO|FIXME)\b' $(GO_FOLDERS); then echo "no skipped test and no note to self: see CONTRIBUTING.md"; exit 1; fi
 	@if grep -rnE --include='*_test.go' '\btime\.Sleep\(' $(GO_FOLDERS); then echo "a test waits for an event, never for a time"; exit 1; fi
