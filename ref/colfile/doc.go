@@ -1,0 +1,17 @@
+// Package colfile writes, verifies and opens the Parquet parts of a store.
+//
+// Answers: store.reserve.injected (TIMESTAMP(UTC, NANOS)); it serves store.lay-out.components, store.fold.pass and
+// store.declare.dedup-view, whose order is exact to the nanosecond.
+//
+// # A part
+//
+// Zstandard, data pages V1, statistics on, row groups of at most 128 Ki rows and about 64 MiB, timestamps as
+// TIMESTAMP(isAdjustedToUTC = true, NANOS), and the Arrow schema under the key ARROW:schema, so that vectors read back as
+// themselves. json is text in a part: only the table's schema.json tells it from utf8.
+//
+// # The footer flip
+//
+// DuckDB reads TIMESTAMP(UTC, NANOS) as TIMESTAMPTZ and drops what is below the microsecond. With isAdjustedToUTC false the
+// same bytes read as TIMESTAMP_NS, exactly. That flag is one byte of the Thrift footer for each column, and no length
+// changes: FlipUTC turns it in a footer, OpenFlipped gives a turned copy to read from, FlipFile turns a file DuckDB wrote.
+package colfile

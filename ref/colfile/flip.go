@@ -1,0 +1,127 @@
+package colfile
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"contextful/ref/fault"
+)
+
+const (
+	magic     = "PAR1"
+	maxFooter = 256 << 20
+)
+
+// FlipUTC sets isAdjustedToUTC of every TIMESTAMP logical type in a Parquet footer (the Thrift FileMetaData, without length
+// and magic), in place, and gives the number of bytes it changed. The footer's length never changes. An error means the
+// bytes are no such footer; what was patched before it was found stays patched.
+func FlipUTC(footer []byte, toUTC bool) (int, error) {
+	changed := 0
+	for at, err := range flagOffsets(footer) {
+		if err != nil {
+			return changed, err
+		}
+		b := footer[at]&0xf0 | boolFalse
+		if toUTC {
+			b = footer[at]&0xf0 | boolTrue
+		}
+		if b != footer[at] {
+			footer[at] = b
+			changed++
+		}
+	}
+	return changed, nil
+}
+
+// FlipFile turns the flag in the file at path, in place, and gives the number of columns it changed. It is for a file its
+// writer has not published yet: the caller syncs it afterwards. StorePartDamaged where it is no Parquet file.
+func FlipFile(path string, toUTC bool) (int, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return 0, damaged(path, "cannot be opened").Wrap(err)
+	}
+	n, err := flip(f, path, toUTC)
+	if cerr := f.Close(); err == nil && cerr != nil {
+		err = fault.New(fault.StoreWriteFailed, path, "part "+path+" could not be written").Wrap(cerr)
+	}
+	return n, err
+}
+
+func flip(f *os.File, path string, toUTC bool) (int, error) {
+	footer, at, err := readFooter(f)
+	if err != nil {
+		return 0, damaged(path, "has no readable footer").Wrap(err)
+	}
+	n, err := FlipUTC(footer, toUTC)
+	if err != nil {
+		return 0, damaged(path, "has a footer that cannot be read").Wrap(err)
+	}
+	if n == 0 {
+		return 0, nil
+	}
+	if _, err := f.WriteAt(footer, at); err != nil {
+		return 0, fault.New(fault.StoreWriteFailed, path, "part "+path+" could not be written").Wrap(err)
+	}
+	return n, nil
+}
+
+func readFooter(f io.ReadSeeker) ([]byte, int64, error) {
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil, 0, err
+	}
+	if size < 12 {
+		return nil, 0, fmt.Errorf("it is %d bytes long", size)
+	}
+	tail := make([]byte, 8)
+	if err := readAt(f, tail, size-8); err != nil {
+		return nil, 0, err
+	}
+	if string(tail[4:]) != magic {
+		return nil, 0, fmt.Errorf("it ends with %q, not with %q", tail[4:], magic)
+	}
+	n := int64(binary.LittleEndian.Uint32(tail))
+	if n > size-12 || n > maxFooter {
+		return nil, 0, fmt.Errorf("it promises a footer of %d bytes in a file of %d", n, size)
+	}
+	footer := make([]byte, n)
+	return footer, size - 8 - n, readAt(f, footer, size-8-n)
+}
+
+func readAt(f io.ReadSeeker, p []byte, at int64) error {
+	if _, err := f.Seek(at, io.SeekStart); err != nil {
+		return err
+	}
+	_, err := io.ReadFull(f, p)
+	return err
+}
+
+// OpenFlipped copies the part at path to memory (a file without a name on Linux, a temporary file elsewhere) with its
+// timestamps marked as not adjusted to UTC, and gives the name under which this process reads it. done frees the copy; call
+// it after the last read. StorePartDamaged where the part is no Parquet file, StoreWriteFailed where there is no room.
+func OpenFlipped(path string) (name string, done func(), err error) {
+	in, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil, damaged(path, "is missing").Wrap(err)
+	}
+	if err != nil {
+		return "", nil, damaged(path, "cannot be opened").Wrap(err)
+	}
+	defer in.Close()
+	out, name, done, err := scratch()
+	if err != nil {
+		return "", nil, fault.New(fault.StoreWriteFailed, path, "no room for a copy of part "+path).Wrap(err)
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		done()
+		return "", nil, fault.New(fault.StoreWriteFailed, path, "part "+path+" could not be copied").Wrap(err)
+	}
+	if _, err := flip(out, path, false); err != nil {
+		done()
+		return "", nil, err
+	}
+	return name, done, nil
+}

@@ -1,0 +1,121 @@
+package colfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+
+	"contextful/ref/fault"
+	"contextful/ref/vfs"
+)
+
+func damaged(path, what string) *fault.Error {
+	return fault.New(fault.StorePartDamaged, path, fmt.Sprintf("part %s %s", path, what))
+}
+
+// reader opens the Parquet footer of src. Every error is StorePartDamaged, naming path.
+func reader(src parquet.ReaderAtSeeker, path string) (r *file.Reader, err error) {
+	defer func() {
+		if err != nil && fault.CodeOf(err) == "" {
+			err = damaged(path, "cannot be read as Parquet").Wrap(err)
+		}
+	}()
+	defer guard(&err)
+	// The library closes what can be closed; the caller owns src.
+	return file.NewParquetReader(unclosable{src})
+}
+
+type unclosable struct{ parquet.ReaderAtSeeker }
+
+func open(fsys vfs.FS, path string) (vfs.File, error) {
+	f, err := fsys.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, damaged(path, "is missing").Wrap(err)
+	}
+	if err != nil {
+		return nil, damaged(path, "cannot be opened").Wrap(err)
+	}
+	return f, nil
+}
+
+// Verify opens the part afresh and reports whether its footer is whole and it holds exactly rows rows. Otherwise
+// StorePartDamaged, naming the path and what was found.
+func Verify(fsys vfs.FS, path string, rows int64) error {
+	f, err := open(fsys, path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r, err := reader(f, path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if r.NumRows() != rows {
+		return damaged(path, fmt.Sprintf("holds %d rows where %d were recorded", r.NumRows(), rows))
+	}
+	var sum int64
+	for i := range r.NumRowGroups() {
+		sum += r.MetaData().RowGroups[i].NumRows
+	}
+	if sum != rows {
+		return damaged(path, fmt.Sprintf("promises %d rows and its row groups hold %d", rows, sum))
+	}
+	return nil
+}
+
+// Info is what a part's footer says.
+type Info struct {
+	Schema *arrow.Schema
+	Rows   int64
+}
+
+// ReadInfo gives a part's Arrow schema and row count, from its footer alone. StorePartDamaged where it cannot be read.
+func ReadInfo(fsys vfs.FS, path string) (Info, error) {
+	f, err := open(fsys, path)
+	if err != nil {
+		return Info{}, err
+	}
+	defer f.Close()
+	return infoOf(f, path)
+}
+
+func infoOf(src parquet.ReaderAtSeeker, path string) (info Info, err error) {
+	r, err := reader(src, path)
+	if err != nil {
+		return info, err
+	}
+	defer r.Close()
+	fr, err := arrowReader(r, path, 64<<10)
+	if err != nil {
+		return info, err
+	}
+	sc, err := schemaOf(fr, path)
+	return Info{Schema: sc, Rows: r.NumRows()}, err
+}
+
+func schemaOf(fr *pqarrow.FileReader, path string) (sc *arrow.Schema, err error) {
+	defer func() {
+		if err != nil {
+			err = damaged(path, "has a schema that cannot be read").Wrap(err)
+		}
+	}()
+	defer guard(&err)
+	return fr.Schema()
+}
+
+func arrowReader(r *file.Reader, path string, batch int64) (fr *pqarrow.FileReader, err error) {
+	defer func() {
+		if err != nil {
+			err = damaged(path, "cannot be read as Arrow").Wrap(err)
+		}
+	}()
+	defer guard(&err)
+	return pqarrow.NewFileReader(r, pqarrow.ArrowReadProperties{BatchSize: batch}, memory.DefaultAllocator)
+}

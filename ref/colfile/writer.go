@@ -1,0 +1,166 @@
+package colfile
+
+import (
+	"fmt"
+	"io"
+	"sort"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+
+	"contextful/ref/fault"
+)
+
+// Bounds of a row group. A reader holds one at a time.
+const (
+	RowGroupRows  = 128 << 10
+	RowGroupBytes = 64 << 20
+)
+
+// Options sets what a table decides about its parts; the zero Options is right for most.
+type Options struct {
+	RowGroupRows int64 // rows of a row group at most, default RowGroupRows
+	Allocator    memory.Allocator
+}
+
+// Writer writes one part. It is used by one goroutine; every method turns a panic of the Parquet library into an error.
+type Writer struct {
+	out   countingWriter
+	pq    *pqarrow.FileWriter
+	times []int // indexes of timestamp columns
+	names []string
+	fine  map[int]bool
+	rows  int64
+	limit int64
+}
+
+// countingWriter hides the Close of what it writes to, since the Parquet writer closes whatever can be closed.
+type countingWriter struct {
+	to io.Writer
+	n  int64
+}
+
+func (c *countingWriter) Write(p []byte) (int, error) {
+	n, err := c.to.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// guard turns a panic of the library into an error.
+func guard(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("the Parquet library gave up: %v", p)
+	}
+}
+
+func writeFailed(err error) error {
+	if err == nil || fault.CodeOf(err) != "" {
+		return err
+	}
+	return fault.New(fault.StoreWriteFailed, "", "a Parquet part could not be written").Wrap(err)
+}
+
+// WriterProperties are the Parquet properties every part is written with.
+func WriterProperties(o Options) *parquet.WriterProperties {
+	rows := o.RowGroupRows
+	if rows <= 0 {
+		rows = RowGroupRows
+	}
+	props := []parquet.WriterProperty{
+		parquet.WithCompression(compress.Codecs.Zstd), parquet.WithDataPageVersion(parquet.DataPageV1),
+		parquet.WithVersion(parquet.V2_LATEST), parquet.WithMaxRowGroupLength(rows), parquet.WithStats(true),
+		parquet.WithCreatedBy("contextful"), parquet.WithBatchSize(16 << 10),
+	}
+	if o.Allocator != nil {
+		props = append(props, parquet.WithAllocator(o.Allocator))
+	}
+	return parquet.NewWriterProperties(props...)
+}
+
+// NewWriter starts a part with the columns of sc on out, which is not closed. A failure to write is StoreWriteFailed.
+func NewWriter(out io.Writer, sc *arrow.Schema, o Options) (w *Writer, err error) {
+	defer func() { err = writeFailed(err) }()
+	defer guard(&err)
+	w = &Writer{out: countingWriter{to: out}, fine: map[int]bool{}, limit: RowGroupBytes}
+	for i, f := range sc.Fields() {
+		if ts, ok := f.Type.(*arrow.TimestampType); ok && ts.Unit == arrow.Nanosecond {
+			w.times = append(w.times, i)
+		}
+		w.names = append(w.names, f.Name)
+	}
+	arrow := []pqarrow.WriterOption{pqarrow.WithStoreSchema()}
+	if o.Allocator != nil {
+		arrow = append(arrow, pqarrow.WithAllocator(o.Allocator))
+	}
+	w.pq, err = pqarrow.NewFileWriter(sc, &w.out, WriterProperties(o), pqarrow.NewArrowWriterProperties(arrow...))
+	return w, err
+}
+
+// Write appends the rows of rec, whose schema is the writer's.
+func (w *Writer) Write(rec arrow.RecordBatch) (err error) {
+	defer func() { err = writeFailed(err) }()
+	defer guard(&err)
+	if err := w.pq.WriteBuffered(rec); err != nil {
+		return err
+	}
+	for _, i := range w.times {
+		if !w.fine[i] && hasFineDigits(rec.Column(i)) {
+			w.fine[i] = true
+		}
+	}
+	w.rows += rec.NumRows()
+	if w.pq.RowGroupTotalBytesWritten() >= w.limit {
+		return w.pq.NewBufferedRowGroupChecked()
+	}
+	return nil
+}
+
+// hasFineDigits reports whether a nanosecond timestamp column holds digits below the microsecond.
+func hasFineDigits(col arrow.Array) bool {
+	ts, ok := col.(*array.Timestamp)
+	if !ok {
+		return false
+	}
+	values := ts.TimestampValues()
+	if ts.NullN() == 0 {
+		for _, v := range values {
+			if v%1000 != 0 {
+				return true
+			}
+		}
+		return false
+	}
+	for i, v := range values {
+		if v%1000 != 0 && ts.IsValid(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// Rows counts the rows written so far, Bytes what has gone out.
+func (w *Writer) Rows() int64 { return w.rows }
+
+// Bytes counts the bytes handed to the underlying writer.
+func (w *Writer) Bytes() int64 { return w.out.n }
+
+// FineColumns names the timestamp columns in which a value has digits below the microsecond, sorted; never nil.
+func (w *Writer) FineColumns() []string {
+	names := []string{}
+	for i := range w.fine {
+		names = append(names, w.names[i])
+	}
+	sort.Strings(names)
+	return names
+}
+
+// Close ends the part with its footer. It neither syncs nor closes the underlying writer.
+func (w *Writer) Close() (err error) {
+	defer func() { err = writeFailed(err) }()
+	defer guard(&err)
+	return w.pq.Close()
+}
