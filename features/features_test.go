@@ -1,6 +1,7 @@
 package features
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -210,5 +211,16 @@ func TestEmbeddedFilesNameTheLaw(t *testing.T) {
 	}
 	if _, err := Gaps(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A folder added beside store/ must be embedded too, or its questions are never asked.
+func TestEverythingBelowFeaturesIsEmbedded(t *testing.T) {
+	disk, err := LoadFS(os.DirFS("."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(disk.Sources()) != len(Sources()) || disk.Digest() != Digest() {
+		t.Errorf("%d feature files on disk, %d embedded: extend go:embed in features.go", len(disk.Sources()), len(Sources()))
 	}
 }
