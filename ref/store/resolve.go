@@ -1,0 +1,306 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+
+	"contextful/ref/decl"
+	"contextful/ref/fault"
+	"contextful/ref/key"
+	"contextful/ref/manifest"
+	"contextful/ref/schema"
+	"contextful/ref/vfs"
+)
+
+// Bounds limit a read in time. The zero value is unbounded.
+type Bounds struct {
+	// AsOf: what was committed at or before this instant (store.bound-time.as-of).
+	AsOf *manifest.Instant
+}
+
+// File is one Parquet part a reader reads.
+type File struct {
+	Path string // absolute
+	Rel  string // relative to the store root
+	Rows int64  // manifest.RowsUnknown where its manifest does not say
+	// Fine names the timestamp columns with digits below the microsecond; nil means unknown.
+	Fine *[]string
+	Part manifest.Part
+	// Run is set for a run's part, Snapshot for a snapshot's.
+	Run      *manifest.Run
+	Snapshot *manifest.Snapshot
+}
+
+// View is a table as one reader sees it: resolved once, before anything is read, and not touched by later commits.
+type View struct {
+	Table *Table
+	// Declaration is the declared table, or for a table that is only present what its schema and snapshots record.
+	Declaration *decl.Table
+	Pointer     manifest.Pointer
+	ETag        ETag
+	// Chain is the pointer's chain, newest first, however the read is bounded.
+	Chain []*manifest.Snapshot
+	// Head is the snapshot the read stands on; nil where there is none (or none that old).
+	Head *manifest.Snapshot
+	// HeadSuperseded: a newer replacement frontier among Runs supersedes all of Head's rows; its parts are not in Files.
+	HeadSuperseded bool
+	// Runs are the visible committed runs that Head omits and no frontier supersedes, in commit order (commit_seq,
+	// committed_at, key).
+	Runs []*manifest.Run
+	// Superseded are those that Head omits and the frontier supersedes: not read, yet a pass may name them as folded.
+	Superseded []*manifest.Run
+	// Files is everything to read, sorted by Rel.
+	Files []File
+	// Schema is schema.json; nil where there is none.
+	Schema *schema.Schema
+	// Frontier is the newest replacement frontier of Head and Runs.
+	Frontier *manifest.Frontier
+}
+
+// Rows is the number of rows in Files; ok is false where a manifest does not say.
+func (v *View) Rows() (n int64, ok bool) {
+	for _, f := range v.Files {
+		if f.Rows < 0 {
+			return 0, false
+		}
+		n += f.Rows
+	}
+	return n, true
+}
+
+// Resolve tells what a reader of the table reads. It takes no lock: the pointer is read first, then the runs, then the
+// schema, and each later document covers the earlier ones. An unbounded read reads the chain's manifests and those of the
+// runs the chain does not name, and no folded run's.
+//
+// Refusals: StoreManifestFormatNewer, StoreManifestInvalid, StoreChainBroken; StorePartDamaged naming a part that is not
+// there; StoreDeclarationChanged; StoreAsOfUnretained where a bound lies before what is kept.
+func (t *Table) Resolve(ctx context.Context, b Bounds) (*View, error) {
+	v := &View{Table: t}
+	var err error
+	if v.Pointer, v.ETag, err = t.Pointer(); err != nil {
+		return nil, err
+	}
+	if v.Chain, err = t.Chain(ctx, v.Pointer.SnapshotID); err != nil {
+		return nil, err
+	}
+	refs, err := t.runDirs()
+	if err != nil {
+		return nil, err
+	}
+	base, err := t.bound(v, b, refs)
+	if err != nil {
+		return nil, err
+	}
+	folded := FoldedRuns(base)
+	if len(base) > 0 {
+		v.Head = base[0]
+	}
+	log := &commitLogs{t: t}
+	var runs []*manifest.Run
+	for _, r := range refs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if _, done := folded[r.key()]; done {
+			continue
+		}
+		m, err := t.ReadRun(r.run, r.node)
+		if err != nil {
+			return nil, err
+		}
+		if m == nil || b.AsOf != nil && m.CommittedAt.After(b.AsOf.Time) {
+			continue
+		}
+		visible, err := log.visible(m)
+		if err != nil {
+			return nil, err
+		}
+		if visible {
+			runs = append(runs, m)
+		}
+	}
+	v.supersede(runs)
+	if err := v.files(); err != nil {
+		return nil, err
+	}
+	if v.Schema, err = t.Schema(); err != nil {
+		return nil, err
+	}
+	var head *manifest.Snapshot
+	if len(v.Chain) > 0 {
+		head = v.Chain[0]
+	}
+	if err := t.CheckDeclaration(v.Schema, head); err != nil {
+		return nil, err
+	}
+	v.Declaration = t.effective(v.Schema, head)
+	return v, nil
+}
+
+// bound cuts the chain: what is left begins with the newest snapshot created at or before the bound.
+func (t *Table) bound(v *View, b Bounds, refs []runRef) ([]*manifest.Snapshot, error) {
+	if b.AsOf == nil {
+		return v.Chain, nil
+	}
+	cut := 0
+	for cut < len(v.Chain) && v.Chain[cut].CreatedAt.After(b.AsOf.Time) {
+		cut++
+	}
+	// The rows of a run that a later snapshot folded are read from the run itself: it must still be here.
+	here := make(map[string]bool, len(refs))
+	for _, r := range refs {
+		here[r.key()] = true
+	}
+	for _, m := range v.Chain[:cut] {
+		for _, k := range m.IncludesRuns {
+			if !here[k] {
+				return nil, fault.New(fault.StoreAsOfUnretained, t.name,
+					fmt.Sprintf("table %q cannot be read as of %s: run %s is not kept; the oldest answerable instant is %s", t.name, b.AsOf, k, m.CreatedAt))
+			}
+		}
+	}
+	return v.Chain[cut:], nil
+}
+
+// FoldedRuns names the runs a chain folds, each with the snapshot that folded it.
+func FoldedRuns(chain []*manifest.Snapshot) map[string]*manifest.Snapshot {
+	n := 0
+	for _, m := range chain {
+		n += len(m.IncludesRuns)
+	}
+	folded := make(map[string]*manifest.Snapshot, n)
+	for _, m := range chain {
+		for _, k := range m.IncludesRuns {
+			folded[k] = m
+		}
+	}
+	return folded
+}
+
+// supersede applies the replacement frontier (store.declare.empty-replacement): runs before the newest one are not read, and
+// neither is a snapshot that does not stand on it.
+func (v *View) supersede(runs []*manifest.Run) {
+	slices.SortFunc(runs, func(a, b *manifest.Run) int { return a.Frontier().Compare(b.Frontier()) })
+	if v.Head != nil {
+		v.Frontier = v.Head.Replacement
+	}
+	for _, m := range runs {
+		if f := m.Frontier(); m.Replacement && (v.Frontier == nil || v.Frontier.Compare(f) < 0) {
+			v.Frontier = &f
+			v.HeadSuperseded = v.Head != nil
+		}
+	}
+	for _, m := range runs {
+		if v.Frontier != nil && m.Frontier().Compare(*v.Frontier) < 0 {
+			v.Superseded = append(v.Superseded, m)
+		} else {
+			v.Runs = append(v.Runs, m)
+		}
+	}
+}
+
+// files lists the parts and looks that each is there.
+func (v *View) files() error {
+	t := v.Table
+	add := func(dir string, p manifest.Part, f File) error {
+		f.Rel = dir + "/" + p.Name
+		if err := t.partThere(f.Rel); err != nil {
+			return err
+		}
+		f.Path, f.Rows, f.Fine, f.Part = t.s.Path(f.Rel), p.Rows, p.FineColumns, p
+		v.Files = append(v.Files, f)
+		return nil
+	}
+	if v.Head != nil && !v.HeadSuperseded {
+		for _, p := range v.Head.Parts {
+			if err := add(t.partDir(v.Head, p), p, File{Snapshot: v.Head}); err != nil {
+				return err
+			}
+		}
+	}
+	for _, m := range v.Runs {
+		for _, p := range m.Parts {
+			if err := add(key.RunDir(t.name, m.RunID, m.NodeID), p, File{Run: m}); err != nil {
+				return err
+			}
+		}
+	}
+	slices.SortFunc(v.Files, func(a, b File) int { return cmp.Compare(a.Rel, b.Rel) })
+	return nil
+}
+
+// partDir is where a snapshot's part lies: its origin's directory where it is carried by reference.
+func (t *Table) partDir(m *manifest.Snapshot, p manifest.Part) string {
+	if p.SnapshotID != "" {
+		return key.SnapshotDir(t.name, p.SnapshotID)
+	}
+	return key.SnapshotDir(t.name, m.SnapshotID)
+}
+
+// commitLogs answers which runs marked logged are readable, reading each log once (store.lay-out.uncommitted-run,
+// store.lease.commit-log).
+type commitLogs struct {
+	t      *Table
+	commit map[string]map[runRef]bool // by log directory: the table and run of each commit that counts
+}
+
+func (c *commitLogs) visible(m *manifest.Run) (bool, error) {
+	if !m.Logged {
+		return true, nil
+	}
+	if key.ValidPipeline(m.PipelineID) != nil {
+		return false, nil // no log can name it
+	}
+	dir := key.CommitLogDir(m.PipelineID, m.NodeID)
+	if c.commit[dir] == nil {
+		if c.commit == nil {
+			c.commit = map[string]map[runRef]bool{}
+		}
+		entries, err := c.read(dir)
+		if err != nil {
+			return false, err
+		}
+		c.commit[dir] = entries
+	}
+	return c.commit[dir][runRef{m.Table, m.RunID}], nil
+}
+
+// read walks a log in the order of its numbers. A commit below a fence that an earlier entry acquired is a paused writer's
+// and counts for nothing (store.lease.stale-fence).
+func (c *commitLogs) read(dir string) (map[runRef]bool, error) {
+	list, err := c.t.list(dir)
+	if err != nil {
+		return nil, err
+	}
+	commits := map[runRef]bool{}
+	var fence *int64
+	for _, f := range list { // sorted by name, and the numbers are padded
+		rel := dir + "/" + f.Name()
+		if at, err := key.Parse(rel); err != nil || at.Kind != key.KindCommitLog {
+			continue
+		}
+		data, err := vfs.ReadFile(c.t.s.opts.FS, path.Join(c.t.s.opts.Root, rel), manifest.MaxPointer)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, unreadable(rel, err)
+		}
+		e, err := manifest.DecodeLogEntry(rel, data)
+		if err != nil {
+			return nil, err
+		}
+		if e.Kind == "commit" && !manifest.FenceBelow(e.Fence, fence) {
+			commits[runRef{e.Table, e.RunID}] = true
+		}
+		if manifest.FenceBelow(fence, e.Fence) {
+			fence = e.Fence
+		}
+	}
+	return commits, nil
+}
