@@ -198,3 +198,17 @@ func sdkCode(err error) string {
 	}
 	return fmt.Sprintf("%d %s", status, code)
 }
+
+// stream opens a GET and leaves the body to be read.
+func (f *fixture) stream(path string) *http.Response {
+	f.t.Helper()
+	req, err := http.NewRequestWithContext(f.ctx, "GET", f.URL()+path, nil)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return res
+}

@@ -69,7 +69,7 @@ func (e Entry) String() string {
 		b.WriteString("open")
 	case e.Dropped && e.Status == 0:
 		b.WriteString("dropped")
-	case e.Dropped:
+	case e.Dropped && !e.Late:
 		fmt.Fprintf(&b, "%d cut", e.Status)
 	default:
 		fmt.Fprintf(&b, "%d", e.Status)

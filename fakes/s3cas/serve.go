@@ -48,7 +48,7 @@ const maxKey = 1024
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if s.opts.Admin && strings.HasPrefix(r.URL.Path, AdminPath) {
+	if s.admin != nil && strings.HasPrefix(r.URL.Path, AdminPath) {
 		s.serveAdmin(w, r)
 		return
 	}

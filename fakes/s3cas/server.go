@@ -78,6 +78,7 @@ type Server struct {
 	calls   map[string]func(*Call)
 
 	later later
+	admin *http.ServeMux // nil without Options.Admin
 
 	netMu   sync.Mutex
 	http    []*http.Server
@@ -104,6 +105,9 @@ func New(o Options) *Server {
 	s.journal.limit = o.JournalLimit
 	s.modes.Store(newModeSet())
 	s.injections.Store(&[]*Injection{})
+	if o.Admin {
+		s.admin = s.adminMux()
+	}
 	for _, b := range o.Buckets {
 		s.ensureBucket(b)
 	}
