@@ -1,0 +1,220 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+
+	"contextful/ref/fault"
+	"contextful/ref/key"
+	"contextful/ref/manifest"
+	"contextful/ref/vfs"
+)
+
+// Damage is one thing that is not what a document of the store promises.
+type Damage struct {
+	Code    fault.Code
+	Subject string // relative to the store root
+	Message string
+}
+
+// CheckOptions say how to look.
+type CheckOptions struct {
+	// VerifyPart opens a part's footer and compares its rows (manifest.RowsUnknown: any). Nil looks at sizes and digests only.
+	VerifyPart func(path string, rows int64) error
+	// Tables limits the check; nil means all.
+	Tables []string
+}
+
+// Check looks at everything the store's documents promise: the identity, each pointer and its whole chain, each run and
+// snapshot manifest, each schema, each part (there, of its recorded digest, its footer readable with its rows), each
+// commit-log entry and blob. All damage is returned; the error is for a check that could not go on.
+func (s *Store) Check(ctx context.Context, o CheckOptions) ([]Damage, error) {
+	c := &checker{s: s, o: o}
+	_, err := s.readIdentity()
+	c.note(key.StoreIDName, err)
+	names := o.Tables
+	if names == nil {
+		if names, err = s.Tables(); err != nil {
+			return nil, err
+		}
+		if err := c.tree(ctx, "cursors", c.logEntry); err != nil {
+			return nil, err
+		}
+		if err := c.tree(ctx, "blobs", c.blob); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range names {
+		t, err := s.TableAt(name)
+		if err != nil {
+			return nil, err
+		}
+		if err := c.table(ctx, t); err != nil {
+			return nil, err
+		}
+	}
+	return c.found, ctx.Err()
+}
+
+type checker struct {
+	s     *Store
+	o     CheckOptions
+	found []Damage
+}
+
+// note records an error as damage of subject.
+func (c *checker) note(subject string, err error) {
+	if err == nil {
+		return
+	}
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		c.found = append(c.found, Damage{fault.StorePartDamaged, subject, subject + ": " + err.Error()})
+		return
+	}
+	if f.Subject != "" && f.Subject != c.s.Path(subject) {
+		subject = f.Subject
+	}
+	d := Damage{f.Code, subject, f.Error()[len(f.Code)+2:]}
+	for _, have := range c.found {
+		if have == d {
+			return // a manifest that two ways lead to is damaged once
+		}
+	}
+	c.found = append(c.found, d)
+}
+
+func (c *checker) table(ctx context.Context, t *Table) error {
+	sc, err := t.Schema()
+	c.note(key.Schema(t.name), err)
+	p, _, err := t.Pointer()
+	c.note(key.Pointer(t.name), err)
+	seen := map[string]bool{}
+	var head *manifest.Snapshot
+	for at, by := p.SnapshotID, key.Pointer(t.name); at != nil && ctx.Err() == nil; {
+		rel := key.SnapshotManifest(t.name, *at)
+		if seen[*at] {
+			c.note(rel, fault.New(fault.StoreChainBroken, rel, fmt.Sprintf("the snapshots of table %q loop: %s is its own ancestor", t.name, *at)))
+			break
+		}
+		seen[*at] = true
+		m, err := t.ReadSnapshot(*at)
+		if err == nil && m == nil {
+			err = fault.New(fault.StoreChainBroken, rel, fmt.Sprintf("%s is missing, and %s names it", rel, by))
+		}
+		c.note(rel, err)
+		if m == nil || err != nil {
+			break
+		}
+		if head == nil {
+			head = m
+		}
+		for _, part := range m.Parts {
+			c.part(ctx, t.partDir(m, part)+"/"+part.Name, part)
+		}
+		at, by = m.Parent, rel
+	}
+	c.note(t.name, t.CheckDeclaration(sc, head))
+	refs, err := t.runDirs()
+	if err != nil {
+		return err
+	}
+	for _, r := range refs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		m, err := t.ReadRun(r.run, r.node)
+		c.note(key.RunManifest(t.name, r.run, r.node), err)
+		if m == nil || err != nil {
+			continue
+		}
+		for _, part := range m.Parts {
+			c.part(ctx, key.RunDir(t.name, r.run, r.node)+"/"+part.Name, part)
+		}
+	}
+	return ctx.Err()
+}
+
+func (c *checker) part(ctx context.Context, rel string, p manifest.Part) {
+	if ctx.Err() != nil {
+		return
+	}
+	t := &Table{s: c.s}
+	if err := t.partThere(rel); err != nil {
+		c.note(rel, err)
+		return
+	}
+	if p.SHA256 != "" {
+		sum, err := c.digest(rel)
+		if err == nil && sum != p.SHA256 {
+			err = fault.New(fault.StorePartDamaged, rel, fmt.Sprintf("%s has the digest %s, its manifest records %s", rel, sum, p.SHA256))
+		}
+		if err != nil {
+			c.note(rel, err)
+			return
+		}
+	}
+	if c.o.VerifyPart != nil {
+		if err := c.o.VerifyPart(c.s.Path(rel), p.Rows); err != nil {
+			c.note(rel, fault.New(fault.StorePartDamaged, rel, rel+" is not what its manifest says").Wrap(err))
+		}
+	}
+}
+
+func (c *checker) digest(rel string) (string, error) {
+	f, err := c.s.opts.FS.Open(c.s.Path(rel))
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// tree visits the syncable files below a directory of the store root.
+func (c *checker) tree(ctx context.Context, rel string, visit func(rel string, at key.Parsed)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	list, err := (&Table{s: c.s}).list(rel)
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		child := path.Join(rel, e.Name())
+		if e.IsDir() {
+			if err := c.tree(ctx, child, visit); err != nil {
+				return err
+			}
+		} else if at, err := key.Parse(child); err == nil {
+			visit(child, at)
+		}
+	}
+	return nil
+}
+
+func (c *checker) logEntry(rel string, _ key.Parsed) {
+	data, err := vfs.ReadFile(c.s.opts.FS, c.s.Path(rel), manifest.MaxPointer)
+	if err == nil {
+		_, err = manifest.DecodeLogEntry(rel, data)
+	} else {
+		err = unreadable(rel, err)
+	}
+	c.note(rel, err)
+}
+
+func (c *checker) blob(rel string, at key.Parsed) {
+	sum, err := c.digest(rel)
+	if err == nil && sum != at.Name {
+		err = fault.New(fault.StorePartDamaged, rel, fmt.Sprintf("%s has the digest %s, its name says another", rel, sum))
+	}
+	c.note(rel, err)
+}
