@@ -1,0 +1,165 @@
+package duck
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"contextful/ref/colfile"
+	"contextful/ref/schema"
+	"contextful/ref/vfs"
+)
+
+// File is one part of a table: its absolute path, the rows its manifest promises, and the timestamp columns with digits below the
+// microsecond (nil where its writer did not look).
+type File struct {
+	Path string
+	Rows int64
+	Fine *[]string
+}
+
+// Table is what a relation is made of. Root is the absolute store root all files lie in. PrimaryKey nil reads the union of all
+// rows. AllNanos asks for every timestamp as TIMESTAMP_NS, whatever the files hold: what a writer of parts needs.
+type Table struct {
+	Root       string
+	Columns    []schema.Column
+	Files      []File
+	PrimaryKey []string
+	OrderBy    string
+	// Unique says that no two rows share a key already (one snapshot and nothing else): then there is nothing to rank.
+	Unique   bool
+	AllNanos bool
+}
+
+// Relation is a table's rows as SQL (one SELECT, no semicolon), the names DuckDB opens for it, and the columns seen as TIMESTAMP_NS.
+type Relation struct {
+	SQL   string
+	Paths []string
+	Fine  map[string]bool
+}
+
+// Relation prepares the files of t and gives its SQL. Files with fine digits are copied to memory until the session closes.
+// Errors: StorePartDamaged, StoreWriteFailed.
+func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation, error) {
+	rel := Relation{Fine: map[string]bool{}}
+	times := map[string]bool{}
+	for _, c := range t.Columns {
+		if hasTimestamp(c.Type) {
+			times[c.Name] = true
+			rel.Fine[c.Name] = t.AllNanos
+		}
+	}
+	var plain, turned []string
+	for _, f := range t.Files {
+		fine, err := fineColumns(ctx, fsys, f)
+		if err != nil {
+			return rel, err
+		}
+		turn := false
+		for _, name := range fine {
+			if times[name] {
+				rel.Fine[name], turn = true, true
+			}
+		}
+		name, err := s.open(t.Root, f.Path, turn)
+		if err != nil {
+			return rel, err
+		}
+		if turn {
+			turned = append(turned, name)
+		} else {
+			plain = append(plain, name)
+		}
+	}
+	rel.Paths = append(slices.Clone(plain), turned...)
+	var parts []string
+	if len(plain) > 0 || len(turned) == 0 {
+		parts = append(parts, selectFrom(t.Columns, rel.Fine, plain, false))
+	}
+	if len(turned) > 0 {
+		parts = append(parts, selectFrom(t.Columns, rel.Fine, turned, true))
+	}
+	rel.SQL = strings.Join(parts, " UNION ALL ")
+	if rank := ranking(t); rank != "" && !t.Unique && len(rel.Paths) > 0 {
+		rel.SQL = "SELECT * FROM (" + rel.SQL + ") QUALIFY " + rank + " = 1"
+	}
+	return rel, nil
+}
+
+func fineColumns(ctx context.Context, fsys vfs.FS, f File) ([]string, error) {
+	if f.Fine != nil {
+		return *f.Fine, nil
+	}
+	return colfile.FineColumns(ctx, fsys, f.Path)
+}
+
+func (s *Session) open(root, path string, turn bool) (string, error) {
+	if !turn {
+		return s.Path(root, path)
+	}
+	name, done, err := colfile.OpenFlipped(path)
+	if err != nil {
+		return "", err
+	}
+	s.cleanup = append(s.cleanup, done)
+	s.show(name, path)
+	return name, nil
+}
+
+// selectFrom reads one group of files. turned: their timestamps read as TIMESTAMP_NS, otherwise as TIMESTAMPTZ.
+func selectFrom(columns []schema.Column, fine map[string]bool, files []string, turned bool) string {
+	var outer, empty strings.Builder
+	for i, c := range columns {
+		if i > 0 {
+			outer.WriteString(", ")
+			empty.WriteString(", ")
+		}
+		name := Ident(c.Name)
+		outer.WriteString("CAST(" + name + " AS " + SQLType(c.Type, fine[c.Name]) + ") AS " + name)
+		empty.WriteString("CAST(NULL AS " + storedType(c.Type, turned) + ") AS " + name)
+	}
+	from := "SELECT " + empty.String() + " WHERE false"
+	if len(files) > 0 {
+		from += " UNION ALL BY NAME SELECT * FROM " + ReadParquet(files)
+	}
+	return "SELECT " + outer.String() + " FROM (" + from + ")"
+}
+
+// ReadParquet names files for a FROM: each by its own name, by column name, without columns made of directory names.
+func ReadParquet(files []string) string {
+	var b strings.Builder
+	b.WriteString("read_parquet([")
+	for i, f := range files {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(Text(f))
+	}
+	b.WriteString("], union_by_name = true, hive_partitioning = false)")
+	return b.String()
+}
+
+// ranking is store.declare.dedup-view's window, "" where the table has no key. order_by is followed by the order of the
+// clause; _commit_seq and _site_id decide between rows equal in all of that (one run id landed on two nodes at one instant), so
+// that every reader keeps the same one.
+func ranking(t Table) string {
+	if len(t.PrimaryKey) == 0 {
+		return ""
+	}
+	has := map[string]bool{}
+	for _, c := range t.Columns {
+		has[c.Name] = true
+	}
+	for _, k := range t.PrimaryKey {
+		if !has[k] {
+			return ""
+		}
+	}
+	var order []string
+	for _, name := range []string{t.OrderBy, schema.IngestedAt, schema.RunID, schema.RowSeq, schema.CommitSeq, schema.SiteID} {
+		if term := Ident(name) + " DESC NULLS LAST"; has[name] && !slices.Contains(order, term) {
+			order = append(order, term)
+		}
+	}
+	return "ROW_NUMBER() OVER (PARTITION BY " + Idents(t.PrimaryKey) + " ORDER BY " + strings.Join(order, ", ") + ")"
+}

@@ -1,0 +1,258 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"contextful/ref/colfile"
+	"contextful/ref/decl"
+	"contextful/ref/duck"
+	"contextful/ref/fault"
+	"contextful/ref/manifest"
+	"contextful/ref/schema"
+	"contextful/ref/store"
+)
+
+// Options of a query or a scan.
+type Options struct {
+	SQL    string
+	Limit  int64 // rows; 0 is no limit
+	AsOf   *manifest.Instant
+	Format Format // default JSON
+	Out    io.Writer
+	Engine duck.Options
+}
+
+// Report is what was printed.
+type Report struct {
+	Columns   []string
+	Rows      int64
+	Truncated bool
+}
+
+// Run answers one SELECT over the store's tables and prints the result to Options.Out. A table is named as it is declared; a name with '/' or '.' is
+// quoted, as in "filings/annual". Column types are duck.SQLType's. Errors: QueryRefused for anything that is not one
+// SELECT over tables alone, QueryFailed for the engine's own errors, StoreTableUnknown, and whatever store.Resolve refuses
+// about a table the statement names.
+func Run(ctx context.Context, st *store.Store, o Options) (Report, error) {
+	s, err := duck.Open(ctx, o.Engine)
+	if err != nil {
+		return Report{}, err
+	}
+	defer s.Close()
+	parsed, err := parse(ctx, s, o.SQL)
+	if err != nil {
+		return Report{}, err
+	}
+	tables, err := match(st, parsed)
+	if err != nil {
+		return Report{}, err
+	}
+	var views []*store.View
+	for _, name := range tables {
+		view, err := resolve(ctx, st, name, o.AsOf)
+		if err != nil {
+			return Report{}, err
+		}
+		views = append(views, view)
+	}
+	return answer(ctx, s, st, views, parsed.views, trimStatement(o.SQL), o)
+}
+
+// Scan prints all rows of one table, in a stable order: its primary key, then the order in which rows were landed.
+func Scan(ctx context.Context, st *store.Store, table string, o Options) (Report, error) {
+	view, err := resolve(ctx, st, table, o.AsOf)
+	if err != nil {
+		return Report{}, err
+	}
+	s, err := duck.Open(ctx, o.Engine)
+	if err != nil {
+		return Report{}, err
+	}
+	defer s.Close()
+	order := slices.Clone(view.Declaration.PrimaryKey)
+	for _, c := range schema.Injected() {
+		order = append(order, c.Name)
+	}
+	columns := columnsOf(view)
+	order = slices.DeleteFunc(order, func(name string) bool {
+		return !slices.ContainsFunc(columns, func(c schema.Column) bool { return c.Name == name })
+	})
+	for i, name := range order {
+		order[i] = duck.Ident(name) + " NULLS FIRST"
+	}
+	sql := "SELECT * FROM " + duck.Ident(table)
+	if len(order) > 0 {
+		sql += " ORDER BY " + strings.Join(order, ", ")
+	}
+	return answer(ctx, s, st, []*store.View{view}, false, sql, o)
+}
+
+// resolve resolves one table and refuses what this build cannot read rightly.
+func resolve(ctx context.Context, st *store.Store, name string, asOf *manifest.Instant) (*store.View, error) {
+	table, err := st.Table(name)
+	if err != nil {
+		return nil, err
+	}
+	view, err := table.Resolve(ctx, store.Bounds{AsOf: asOf})
+	if err != nil {
+		return nil, err
+	}
+	if err := Served(view.Declaration); err != nil {
+		return nil, err
+	}
+	return view, nil
+}
+
+// Served refuses with StoreUnsupported a table whose declaration changes what a read means in a way this build does not know.
+func Served(d *decl.Table) error {
+	for key, declared := range map[string]bool{"valid_time": d.ValidTime != nil, "available_time": d.AvailableTime != nil,
+		"snapshot": d.Snapshot != nil, "masks": len(d.Masks) > 0} {
+		if declared {
+			return fault.New(fault.StoreUnsupported, d.Name, fmt.Sprintf("table %q declares %s, which this build does not serve yet", d.Name, key))
+		}
+	}
+	return nil
+}
+
+// match finds the store's table for each name of a statement: the exact name, or the one table that differs in case alone.
+func match(st *store.Store, parsed *statement) ([]string, error) {
+	names := parsed.tables
+	if len(names) == 0 {
+		return nil, nil
+	}
+	all, err := st.Tables()
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, name := range names {
+		table := name
+		if !slices.Contains(all, name) {
+			var close []string
+			for _, t := range all {
+				if strings.EqualFold(t, name) {
+					close = append(close, t)
+				}
+			}
+			switch {
+			case len(close) == 1:
+				table = close[0]
+			case parsed.with[strings.ToLower(name)]:
+				continue
+			case len(close) > 1:
+				return nil, refused("%q could be any of the tables %s; write its name as it is declared, in quotes", name, strings.Join(close, ", "))
+			case looksLikeFile(name):
+				return nil, refused("%q is no table of the store, and a query reads no files", name)
+			default:
+				return nil, fault.New(fault.StoreTableUnknown, name, fmt.Sprintf("table %q is neither declared nor present in this store", name))
+			}
+		}
+		for _, other := range found {
+			if other != table && strings.EqualFold(other, table) {
+				return nil, refused("tables %q and %q differ only in case, and one statement cannot name both", other, table)
+			}
+		}
+		if !slices.Contains(found, table) {
+			found = append(found, table)
+		}
+	}
+	return found, nil
+}
+
+// columnsOf are the columns a reader sees: the schema's, or before anything was landed what is declared.
+func columnsOf(view *store.View) []schema.Column {
+	if view.Schema != nil && len(view.Schema.Columns) > 0 {
+		return view.Schema.Columns
+	}
+	var columns []schema.Column
+	for name, t := range view.Declaration.Columns {
+		columns = append(columns, schema.Column{Name: name, Type: t, Nullable: true})
+	}
+	slices.SortFunc(columns, func(a, b schema.Column) int { return strings.Compare(a.Name, b.Name) })
+	return append(columns, schema.Injected()...)
+}
+
+// TableOf is what the engine needs of a resolved view.
+func TableOf(view *store.View) duck.Table {
+	t := duck.Table{
+		Root: view.Table.Store().Root(), Columns: columnsOf(view), PrimaryKey: view.Declaration.PrimaryKey, OrderBy: view.Declaration.OrderBy,
+		// A pass leaves one row per key: its snapshot alone needs no ranking.
+		Unique: view.Head != nil && len(view.Runs) == 0 && slices.Equal(view.Head.PrimaryKey, view.Declaration.PrimaryKey),
+	}
+	for _, f := range view.Files {
+		t.Files = append(t.Files, duck.File{Path: f.Path, Rows: f.Rows, Fine: f.Fine})
+	}
+	return t
+}
+
+// answer gives the engine the views, locks it, runs the statement and prints.
+func answer(ctx context.Context, s *duck.Session, st *store.Store, views []*store.View, asViews bool, sql string, o Options) (Report, error) {
+	var prefix strings.Builder
+	var paths []string
+	for i, view := range views {
+		rel, err := s.Relation(ctx, st.FS(), TableOf(view))
+		if err != nil {
+			return Report{}, err
+		}
+		paths = append(paths, rel.Paths...)
+		name := duck.Ident(view.Table.Name())
+		if asViews {
+			if _, err := s.Exec(ctx, "CREATE VIEW "+name+" AS "+rel.SQL); err != nil {
+				return Report{}, blame(s, st, views, s.Explain(err))
+			}
+			continue
+		}
+		// A WITH is bound where it is used, a view once more when it is made: with a thousand files that is worth it.
+		if i == 0 {
+			prefix.WriteString("WITH ")
+		} else {
+			prefix.WriteString(", ")
+		}
+		prefix.WriteString(name + " AS NOT MATERIALIZED (" + rel.SQL + ")")
+	}
+	if prefix.Len() > 0 {
+		prefix.WriteByte('\n')
+	}
+	if err := s.LockDown(ctx, paths); err != nil {
+		return Report{}, err
+	}
+	result, err := run(ctx, s, prefix.String(), sql, o.Limit)
+	if err != nil {
+		return Report{}, blame(s, st, views, err)
+	}
+	encoder := newEncoder(o.Format, o.Out)
+	if err := result.write(ctx, encoder, o.Format != CSV && o.Format != Table); err != nil {
+		return Report{}, s.Explain(err)
+	}
+	if err := encoder.end(result.cut, o.AsOf); err != nil {
+		return Report{}, err
+	}
+	return Report{Columns: result.columns, Rows: result.rows, Truncated: result.cut}, nil
+}
+
+// blame finds the damaged part behind an engine's error about a file, so that the refusal names the part and not the SQL.
+func blame(_ *duck.Session, st *store.Store, views []*store.View, err error) error {
+	var coded *fault.Error
+	if !errors.As(err, &coded) || coded.Code != fault.QueryFailed {
+		return err
+	}
+	for _, view := range views {
+		for _, f := range view.Files {
+			if !strings.Contains(coded.Message, f.Path) {
+				continue
+			}
+			if f.Rows >= 0 {
+				if damage := colfile.Verify(st.FS(), f.Path, f.Rows); damage != nil {
+					return damage
+				}
+			}
+			return fault.New(fault.StorePartDamaged, f.Rel, "part "+f.Rel+" cannot be read").Wrap(errors.New(coded.Message))
+		}
+	}
+	return err
+}
