@@ -7,44 +7,44 @@ import (
 	"strings"
 )
 
-// copySource reads x-amz-copy-source and finds the object, its conditions judged.
-func (rq *request) copySource() (*object, *apiError) {
+// copySource reads x-amz-copy-source and finds the object, its conditions judged. same says that it is the
+// object to be written.
+func (rq *request) copySource() (o *object, same bool, _ *apiError) {
 	raw, _ := headerOf(rq.header, "X-Amz-Copy-Source")
 	raw, version, _ := strings.Cut(raw, "?")
 	src, err := url.PathUnescape(raw)
 	if err != nil {
-		return nil, refuse(400, "InvalidArgument", "Copy Source must mention the source bucket and key: sourcebucket/sourcekey")
+		return nil, false, refuse(400, "InvalidArgument", "Copy Source must mention the source bucket and key: sourcebucket/sourcekey")
 	}
 	name, key := splitPath(src)
 	if key == "" {
-		return nil, refuse(400, "InvalidArgument", "Copy Source must mention the source bucket and key: sourcebucket/sourcekey")
+		return nil, false, refuse(400, "InvalidArgument", "Copy Source must mention the source bucket and key: sourcebucket/sourcekey")
 	}
 	if version != "" {
-		return nil, errNotImplemented
+		return nil, false, errNotImplemented
 	}
 	b := rq.s.bucket(name)
 	if b == nil {
-		return nil, errNoSuchBucket
+		return nil, false, errNoSuchBucket
 	}
 	if b.modes.Load().on(modeKeyNormalise) {
 		key = normaliseKey(key)
 	}
-	o, _ := b.read(key, b.modes.Load().get(modeStaleGet), rq.now, &rq.s.events)
+	o, _ = b.read(key, b.modes.Load().get(modeStaleGet), rq.now, &rq.s.events)
 	if o == nil {
-		return nil, errNoSuchKey
+		return nil, false, errNoSuchKey
 	}
-	return o, checkCopySource(o, rq.header)
+	return o, b == rq.b && key == rq.key, checkCopySource(o, rq.header)
 }
 
 // copy stores the bytes of another object under the key, with its conditions judged in the same step.
 func (rq *request) copy() *answer {
 	rq.applied = rq.s.events.Add(1)
-	src, err := rq.copySource()
+	src, same, err := rq.copySource()
 	if err != nil {
 		return rq.refuse(err)
 	}
 	directive := strings.ToUpper(rq.header.Get("X-Amz-Metadata-Directive"))
-	same := strings.TrimPrefix(rq.header.Get("X-Amz-Copy-Source"), "/") == rq.bucketName+"/"+rq.key
 	if same && directive != "REPLACE" {
 		return rq.refuse(refuse(400, "InvalidRequest", "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes."))
 	}

@@ -63,7 +63,7 @@ func (v value) String() string {
 	case kindPercent:
 		return strconv.Itoa(v.n) + "%"
 	case kindDuration:
-		return v.d.String()
+		return strings.Replace(v.d.String(), "µs", "us", 1) // an atom is ASCII
 	}
 	return v.s
 }

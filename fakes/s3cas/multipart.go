@@ -111,7 +111,7 @@ func (rq *request) uploadPartCopy(up *upload) *answer {
 	if err != nil {
 		return rq.refuse(err)
 	}
-	src, err := rq.copySource()
+	src, _, err := rq.copySource()
 	if err != nil {
 		return rq.refuse(err)
 	}

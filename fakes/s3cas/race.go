@@ -90,31 +90,26 @@ func (m *Mode) enterWindow(ctx context.Context, key string) *window {
 	return w
 }
 
-// winners counts who has written over one version of a key.
-type winners struct {
-	base *object
-	n    int
-}
-
-// mayOverwrite decides a write that passed its early check: the first over a version always may, and of those that come after it
-// as many as the window lets win.
+// mayOverwrite decides a write that passed its early check: of the writers that saw one version, the first always may, and then as
+// many as the window lets win.
 func (m *Mode) mayOverwrite(key string, seen, cur *object) bool {
 	st := m.state
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	slot := "winners " + key
-	if seen == cur {
-		st.seen[slot] = &winners{base: seen, n: 1}
+	won, _ := st.seen[slot].(map[*object]int)
+	if won == nil {
+		won = map[*object]int{}
+		st.seen[slot] = won
+	}
+	if seen == cur { // for the absent object also: a new life of the key is a new race
+		won[seen] = 1
 		return true
 	}
-	w, _ := st.seen[slot].(*winners)
-	if w == nil || w.base != seen {
+	if limit := m.count(2); limit > 0 && won[seen] >= limit {
 		return false
 	}
-	if limit := m.count(2); limit > 0 && w.n >= limit {
-		return false
-	}
-	w.n++
+	won[seen]++
 	return true
 }
 
