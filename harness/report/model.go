@@ -209,6 +209,9 @@ type Call struct {
 	Seconds float64  `json:"seconds"`
 	Stdout  string   `json:"stdout,omitempty"`
 	Stderr  string   `json:"stderr,omitempty"`
+
+	NoAnswer bool `json:"no_answer,omitempty"` // past its limit, and killed for it
+	Panicked bool `json:"panicked,omitempty"`  // its stderr shows a crash of its runtime, not a refusal
 }
 
 // A Baseline tells how the recorded expected failures fared.
