@@ -1,9 +1,11 @@
 package s3cas_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"contextful/fakes/s3cas"
 )
@@ -24,7 +26,11 @@ func (f *fixture) probe() string {
 	f.Put(bkt, "s", []byte("v"))
 	out = append(out, fmt.Sprint("stale-replace=", st(f.put("s", "v", "If-Match", "x"))))
 	out = append(out, fmt.Sprint("twice=", st(f.put("t", "1")), "/", st(f.put("t", "2"))))
-	out = append(out, fmt.Sprint("race=", f.race(4, "r", "If-None-Match", "*")))
+	won := fmt.Sprint(f.race(4, "r", "If-None-Match", "*"))
+	if won != "0" && won != "1" {
+		won = "many"
+	}
+	out = append(out, "race="+won)
 	f.inject(`(Rival "theirs" (And PutIfMatch (Key "l")))`)
 	f.Put(bkt, "l", []byte("v"))
 	out = append(out, fmt.Sprint("lost=", st(f.put("l", "x", "If-Match", f.etag("l")))))
@@ -35,6 +41,26 @@ func (f *fixture) probe() string {
 
 // likeAWS is what AWS answers; the table says where each dialect differs.
 const likeAWS = "create-over=412 stale=404 quoted=200 delete-stale=412 stale-replace=412 twice=200/200 race=1 lost=412 clean=404"
+
+// startRacing starts a server whose window stays open until the four racers for "r" have come, however slow the machine.
+func startRacing(t *testing.T) *fixture {
+	var f *fixture
+	f = start(t, func(o *s3cas.Options) {
+		o.Sleep = func(ctx context.Context, _ time.Duration) error {
+			racers := s3cas.Filter{Key: "r"}
+			if len(f.JournalFor(racers)) == 0 {
+				return nil
+			}
+			_, err := f.WaitJournal(ctx, racers, 4)
+			select { // the last one has been announced; let it look too
+			case <-time.After(20 * time.Millisecond):
+			case <-ctx.Done():
+			}
+			return err
+		}
+	})
+	return f
+}
 
 func differing(got string) string {
 	var out []string
@@ -52,18 +78,18 @@ func TestDialects(t *testing.T) {
 		"aws":             "",
 		"minio":           "delete-stale=204",
 		"minio-2025-08":   "stale=200 delete-stale=204",
-		"minio-no-quorum": "create-over=200 stale=200 delete-stale=204 stale-replace=200 race=4 lost=200",
+		"minio-no-quorum": "create-over=200 stale=200 delete-stale=204 stale-replace=200 race=many lost=200",
 		"r2":              "twice=200/429",
 		"gcs-interop":     "create-over=200 stale=200 quoted=429 stale-replace=200 twice=200/429 lost=200",
 		"ceph":            "stale=412 quoted=412 lost=500",
-		"seaweedfs-2025":  "race=4 lost=200",
+		"seaweedfs-2025":  "race=many lost=200",
 		"b2":              "create-over=501 stale=501 quoted=501 stale-replace=501 race=0 lost=501",
 		"oss":             "create-over=501 stale=501 quoted=501 stale-replace=501 race=0 lost=501",
 		"spaces":          "quoted=412",
 		"hetzner":         "quoted=412 delete-stale=204",
-		"garage":          "create-over=200 stale=200 stale-replace=200 race=4 lost=200",
-		"versitygw-posix": "race=4 lost=200 clean=200",
-		"s3proxy":         "race=2 lost=200",
+		"garage":          "create-over=200 stale=200 stale-replace=200 race=many lost=200",
+		"versitygw-posix": "race=many lost=200 clean=200",
+		"s3proxy":         "race=many lost=200",
 		"rustfs":          "",
 	}
 	for _, d := range s3cas.Dialects() {
@@ -72,7 +98,7 @@ func TestDialects(t *testing.T) {
 			if !ok {
 				t.Fatal("this dialect is not in the table")
 			}
-			f := start(t)
+			f := startRacing(t)
 			if err := f.UseDialect(d.Name); err != nil {
 				t.Fatal(err)
 			}
