@@ -47,6 +47,9 @@ func table() []room {
 		{"ref/land", verb},
 		{"ref/fold", append([]string{"ref/duck"}, verb...)},
 		{"ref/query", append([]string{"ref/duck"}, verb...)},
+		{"ref/duck", append([]string{"ref/store"}, inner...)},
+		{"ref/duck/*", append([]string{"ref/duck", "ref/store"}, inner...)},
+		{"ref/mutants/*", nil},
 		{"ref/probe", verb},
 		{"ref/merge", verb},
 		{"ref/push", append([]string{"ref/merge", "ref/probe"}, verb...)},
@@ -121,7 +124,7 @@ func TestImports(t *testing.T) {
 func TestSDKs(t *testing.T) {
 	only := map[string][]string{
 		"modernc.org/sqlite":                      {"ref/catalog/sqlitecat"},
-		"github.com/duckdb/duckdb-go/v2":          {"ref/duck", "ref/query", "ref/fold"},
+		"github.com/duckdb/duckdb-go/v2":          {"ref/duck", "ref/duck/*", "ref/query"},
 		"github.com/aws/aws-sdk-go-v2/service/s3": {"ref/bucket/s3bucket", "fakes/s3cas/s3castest", "harness/*"},
 		"github.com/spf13/cobra":                  {"cmd/contextful", "cmd/contextful-conform"},
 	}
