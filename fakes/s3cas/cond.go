@@ -67,6 +67,9 @@ func checkWrite(cur *object, c cond, m *modeSet) *apiError {
 	}
 	im := c.hasIfMatch && !m.on(modeIgnoreIfMatch)
 	inm := c.hasIfNoneMatch && !m.on(modeIgnoreIfNoneMatch)
+	if m.on(modeRFCConditions) {
+		return checkRFC(cur, c, im, inm, m)
+	}
 	switch {
 	case im && inm:
 		return errNotImplemented
@@ -77,6 +80,24 @@ func checkWrite(cur *object, c cond, m *modeSet) *apiError {
 		return checkAbsent(cur, m)
 	case im:
 		return checkTag(cur, c.ifMatch, m)
+	}
+	return nil
+}
+
+// checkRFC judges a write as RFC 9110 would: both headers have to hold, and If-None-Match takes ETags.
+func checkRFC(cur *object, c cond, im, inm bool, m *modeSet) *apiError {
+	if im {
+		if e := checkTag(cur, c.ifMatch, m); e != nil {
+			return e
+		}
+	}
+	switch {
+	case !inm:
+		return nil
+	case c.ifNoneMatch == "*":
+		return checkAbsent(cur, m)
+	case cur != nil && unquote(c.ifNoneMatch) == cur.etag:
+		return errIfNoneMatch
 	}
 	return nil
 }

@@ -28,11 +28,12 @@ func Dialects() []Dialect {
 			{"AWS S3 User Guide, conditional deletes", "https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-deletes.html", "DELETE takes If-Match with an ETag or *; DeleteObjects takes an ETag per object"},
 			{"aws/aws-sdk-ruby#3144", "https://github.com/aws/aws-sdk-ruby/issues/3144", "If-None-Match with an ETag on PutObject is 501"},
 		}},
-		{"minio", "a healthy node since RELEASE.2025-09-07: as AWS, but If-Match on DELETE is not looked at", []string{"delete_if_match_ignored"}, []Report{
+		{"minio", "a healthy node since RELEASE.2025-09-07: as AWS, but for DELETE, CopyObject, odd keys, and keys that are directories of others", []string{"delete_if_match_ignored", "rfc_conditions", "copy_conditions_ignored", "odd_keys_refused", "list_hides_overlap"}, []Report{
+			{"s3castest, rows MinIO", "", "measured against RELEASE.2025-09-07T16-13-09Z on one drive; the same rows are run against this dialect"},
 			{"minio/minio#21677", "https://github.com/minio/minio/issues/21677", "DELETE ignores If-Match"},
 			{"minio/minio#21603", "https://github.com/minio/minio/issues/21603", "without read quorum the conditions of a PUT are skipped (add condition_skipped_on_error to see it)"},
 		}},
-		{"minio-2025-08", "MinIO before September 2025: If-Match on a missing key creates it", []string{"if_match_missing_creates", "delete_if_match_ignored"}, []Report{
+		{"minio-2025-08", "MinIO before September 2025: If-Match on a missing key creates it", []string{"if_match_missing_creates", "delete_if_match_ignored", "rfc_conditions", "copy_conditions_ignored", "odd_keys_refused", "list_hides_overlap"}, []Report{
 			{"minio/minio#21526", "https://github.com/minio/minio/issues/21526", "PutObject with If-Match on a missing key succeeds"},
 			{"minio/minio#21677", "https://github.com/minio/minio/issues/21677", "DELETE ignores If-Match"},
 		}},

@@ -140,6 +140,13 @@ func (l *listing) fill(rq *request) {
 }
 
 func (rq *request) listedObject(k string) *object {
+	if rq.modes.on(modeListHidesOverlap) {
+		for i := range len(k) {
+			if k[i] == '/' && rq.b.get(k[:i]) != nil {
+				return nil
+			}
+		}
+	}
 	if o := rq.b.listed(k, rq.modes, rq.now); o != nil {
 		return o
 	}

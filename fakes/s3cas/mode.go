@@ -54,6 +54,10 @@ const (
 	modeForbid
 	modeNotImplemented
 	modeNoSuchBucket
+	modeRFCConditions
+	modeCopyConditionsIgnored
+	modeOddKeysRefused
+	modeListHidesOverlap
 	numModes
 )
 
@@ -106,6 +110,10 @@ var modeSpecs = [numModes]modeSpec{
 	modeForbid:                       {"forbid", "[op…]", "403 AccessDenied (default all)", false},
 	modeNotImplemented:               {"not_implemented", "[op…]", "501 NotImplemented (default all)", false},
 	modeNoSuchBucket:                 {"no_such_bucket", "", "404 NoSuchBucket for every request", false},
+	modeRFCConditions:                {"rfc_conditions", "", "If-Match and If-None-Match at once, and If-None-Match with an ETag, are judged (412) and not refused (501)", false},
+	modeCopyConditionsIgnored:        {"copy_conditions_ignored", "", "CopyObject does not look at the conditions of its destination", false},
+	modeOddKeysRefused:               {"odd_keys_refused", "", "keys with an empty segment, . or .. are 400", false},
+	modeListHidesOverlap:             {"list_hides_overlap", "", "keys under k/ are not listed where k is an object", false},
 }
 
 // Mode is a lasting way in which the server differs from AWS: a name and arguments, printed as name or name(a, b). It holds

@@ -320,6 +320,30 @@ var modeTests = map[string]func(*fixture){
 		f.mode("not_implemented(PutIfMatch, PutIfNoneMatch)")
 		want(f.t, "conditional", fmt.Sprint(f.put("k", "1", "If-None-Match", "*"), f.put("k", "1")), "501 NotImplemented 200")
 	},
+	"rfc_conditions": func(f *fixture) {
+		f.mode("rfc_conditions")
+		f.Put(bkt, "k", []byte("v"))
+		want(f.t, "both", f.put("k", "w", "If-Match", f.etag("k"), "If-None-Match", "*"), "412 PreconditionFailed")
+		want(f.t, "same tag", f.put("k", "w", "If-None-Match", f.etag("k")), "412 PreconditionFailed")
+		want(f.t, "stale and other", f.put("k", "w", "If-Match", "x", "If-None-Match", "y"), "412 PreconditionFailed")
+		want(f.t, "other tag", f.put("k", "w", "If-None-Match", `"x"`), "200")
+	},
+	"copy_conditions_ignored": func(f *fixture) {
+		f.mode("copy_conditions_ignored")
+		f.fill("s", "d")
+		want(f.t, "copied over", f.do("PUT", "/bkt/d", "", "X-Amz-Copy-Source", "/bkt/s", "If-None-Match", "*"), "200")
+		want(f.t, "a put is judged", f.put("d", "", "If-None-Match", "*"), "412 PreconditionFailed")
+	},
+	"odd_keys_refused": func(f *fixture) {
+		f.mode("odd_keys_refused")
+		want(f.t, "refused", fmt.Sprint(f.put("a//b", ""), f.put("a/./b", ""), f.put("../b", ""), f.put("a/b/", ""), f.put("a..b", "")),
+			"400 XMinioInvalidObjectName 400 XMinioInvalidResourceName 400 XMinioInvalidResourceName 200 200")
+	},
+	"list_hides_overlap": func(f *fixture) {
+		f.mode("list_hides_overlap")
+		f.fill("a", "a/b", "a-c", "d/e")
+		want(f.t, "hidden", f.listed(""), "a a-c d/e")
+	},
 	"no_such_bucket": func(f *fixture) {
 		f.mode("no_such_bucket")
 		want(f.t, "none", fmt.Sprint(f.put("k", "1"), f.get("k")), "404 NoSuchBucket 404 NoSuchBucket")

@@ -129,6 +129,9 @@ func (rq *request) judge(cur *object) *apiError {
 	if rq.op == OpCompleteMultipart && m.on(modeConditionsIgnoredOnMultipart) {
 		return nil
 	}
+	if rq.op == OpCopy && m.on(modeCopyConditionsIgnored) {
+		return nil
+	}
 	if mode := m.get(modeConditionSkippedOnError); mode != nil && mode.every(mode.count(2)) {
 		return nil
 	}

@@ -126,6 +126,11 @@ func (rq *request) admit() *apiError {
 	if !utf8.ValidString(rq.key) {
 		return refuse(400, "InvalidURI", "Couldn't parse the specified URI.")
 	}
+	if rq.modes.on(modeOddKeysRefused) {
+		if err := oddKey(rq.key); err != nil {
+			return err
+		}
+	}
 	if rq.modes.on(modeKeyNormalise) {
 		rq.key = normaliseKey(rq.key)
 	}
@@ -138,6 +143,20 @@ func (rq *request) admit() *apiError {
 		return err
 	}
 	rq.waitWindow()
+	return nil
+}
+
+// oddKey refuses keys that a file system would change, with the codes MinIO uses. A trailing slash is no odd key.
+func oddKey(key string) *apiError {
+	segments := strings.Split(strings.TrimSuffix(key, "/"), "/")
+	for i, seg := range segments {
+		switch {
+		case seg == "" && (i > 0 || len(segments) > 1):
+			return refuse(400, "XMinioInvalidObjectName", "Object name contains unsupported characters.")
+		case seg == "." || seg == "..":
+			return refuse(400, "XMinioInvalidResourceName", "Resource name contains bad components such as \"..\" or \".\".")
+		}
+	}
 	return nil
 }
 
