@@ -3,8 +3,8 @@
 // Answers: store.endpoint.schemes (s3://, r2://, https://, loopback http://), topology.coordinate.primitive for object storage.
 //
 // Bodies are sent with a plain PutObject, without trailing checksums or chunked signatures: several services refuse both. A put
-// is one request: the SDK's own retries are off for it, because a repeated put would turn the writer's own success into a 412.
-// Reads and deletes repeat a few times. HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE and AWS_CA_BUNDLE are honoured, as the SDK's own
+// is one request: the SDK's own retries are off for it, because a repeated put would turn the writer's own success into a 412. So
+// is a get, whose body may break off too: its callers ask again for both. Other requests repeat a few times. HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE and AWS_CA_BUNDLE are honoured, as the SDK's own
 // configuration would.
 package s3bucket
 
@@ -51,7 +51,7 @@ type Bucket struct {
 	client *s3.Client
 	bucket string
 	name   string
-	puts   func(*s3.Options)
+	once   func(*s3.Options)
 }
 
 var _ bucket.Bucket = (*Bucket)(nil)
@@ -91,7 +91,7 @@ func Open(o Options) (*Bucket, error) {
 		client: s3.New(options),
 		bucket: o.Bucket,
 		name:   "s3://" + o.Bucket + " at " + o.URL,
-		puts:   func(o *s3.Options) { o.Retryer = aws.NopRetryer{} },
+		once:   func(o *s3.Options) { o.Retryer = aws.NopRetryer{} },
 	}, nil
 }
 
@@ -132,7 +132,7 @@ func (b *Bucket) Name() string { return b.name }
 
 // Get opens an object.
 func (b *Bucket) Get(ctx context.Context, key string) (io.ReadCloser, bucket.Object, error) {
-	out, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.bucket, Key: &key})
+	out, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.bucket, Key: &key}, b.once)
 	if err != nil {
 		return nil, bucket.Object{}, readFailed(key, err)
 	}
@@ -202,7 +202,7 @@ func (b *Bucket) Put(ctx context.Context, key string, body io.ReadSeeker, size i
 	if cond.IfMatch != "" {
 		in.IfMatch = &cond.IfMatch
 	}
-	out, err := b.client.PutObject(ctx, in, b.puts)
+	out, err := b.client.PutObject(ctx, in, b.once)
 	if err != nil {
 		return bucket.Object{}, putFailed(key, cond, err)
 	}

@@ -1,0 +1,479 @@
+package push_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+
+	"contextful/fakes/s3cas"
+	"contextful/ref/bucket"
+	"contextful/ref/fault"
+	"contextful/ref/manifest"
+	"contextful/ref/push"
+)
+
+func TestFirstPushCommitsWhatEmitPrints(t *testing.T) {
+	w := newWorld(t)
+	a := w.alpha()
+	a.land("events", "r1", "x")
+	a.land("events", "r2")
+	id := a.fold("events", nil)
+	a.land("other", "r1")
+
+	plan, err := push.Emit(ctx, a.store(), nil)
+	must(t, err)
+	if n := len(w.s3.Journal()); n != 0 {
+		t.Fatalf("emit sent %d requests", n)
+	}
+	r := a.mustPush()
+	got := w.manifest()
+	if !maps.Equal(plan.Entries, got.Entries) || got.Generation != 1 || plan.Generation != 1 || got.CommittedBy != "alpha" || got.Nonce == "" {
+		t.Fatalf("planned %v, committed %v", plan, got)
+	}
+	if len(plan.Pointers) != 1 || *plan.Pointers["p/tables/events/_pointer.json"].SnapshotID != id ||
+		*got.Pointers["p/tables/events/_pointer.json"].SnapshotID != id {
+		t.Fatalf("pointers planned %v, committed %v", plan.Pointers, got.Pointers)
+	}
+	if r.Generation != 1 || r.Uploaded != len(got.Entries) || r.Attempts != 1 || len(r.KeptLocal) != 0 {
+		t.Fatalf("%+v for %d entries", r, len(got.Entries))
+	}
+	for k, e := range got.Entries {
+		body, _, ok := w.s3.Get("bkt", "team/"+k)
+		if !ok || int64(len(body)) != e.Size {
+			t.Errorf("%s is listed and not there", k)
+		}
+		if strings.Contains(k, "/runs/") != (e.Owner == "alpha") {
+			t.Errorf("%s is owned by %q", k, e.Owner)
+		}
+		if strings.HasSuffix(k, "_pointer.json") {
+			t.Errorf("%s is an entry", k)
+		}
+	}
+	if p := w.pointer("events"); p == nil || *p.SnapshotID != id || p.Nonce == "" {
+		t.Fatalf("pointer %v", p)
+	}
+	if gen, _, ok := w.s3.Get("bkt", "team/manifests/gen-1.json"); !ok || !strings.Contains(string(gen), got.Nonce) {
+		t.Fatal("generation 1 has no copy")
+	}
+}
+
+func TestNothingToDoMakesNoGeneration(t *testing.T) {
+	w := newWorld(t)
+	a := w.alpha()
+	a.land("events", "r1")
+	a.fold("events", nil)
+	a.mustPush()
+	mark := w.s3.Mark()
+	r := a.mustPush()
+	if r.Generation != 1 || r.Uploaded != 0 || r.Attempts != 0 {
+		t.Fatalf("%+v", r)
+	}
+	for _, e := range w.s3.JournalFor(s3cas.Filter{Since: mark, Ops: []s3cas.Op{s3cas.OpPut}}) {
+		if !strings.Contains(e.Key, "_contextful/") {
+			t.Errorf("wrote %s", e.Key)
+		}
+	}
+	a.land("events", "r2")
+	if r := a.mustPush(); r.Generation != 2 || r.Uploaded != 3 {
+		t.Fatalf("%+v", r)
+	}
+	for _, g := range []string{"1", "2"} {
+		if _, _, ok := w.s3.Get("bkt", "team/manifests/gen-"+g+".json"); !ok {
+			t.Errorf("generation %s has no copy", g)
+		}
+	}
+}
+
+func TestUncommittedRunsStayHome(t *testing.T) {
+	w := newWorld(t)
+	a := w.alpha()
+	a.land("events", "r1")
+	must(t, a.store().FS().MkdirAll(a.root+"/tables/events/data/runs/r9/alpha"))
+	a.write(a.root+"/tables/events/data/runs/r9/alpha/part-00000.parquet", "half")
+	a.mustPush()
+	for k := range w.manifest().Entries {
+		if strings.Contains(k, "/r9/") {
+			t.Errorf("%s is listed", k)
+		}
+	}
+}
+
+// TestManifestUnderFaults commits once through every way in which the answer to the manifest's PUT misleads.
+func TestManifestUnderFaults(t *testing.T) {
+	for _, c := range []struct {
+		fault      string
+		generation int64
+	}{
+		{`(ApplyThenDrop (And Put (Key "*/manifest.json") (OnIndex 0)))`, 1},
+		{`(ApplyThen 412 (And Put (Key "*/manifest.json") (OnIndex 0)))`, 1},
+		{`(ApplyThen 500 (And Put (Key "*/manifest.json") (OnIndex 0)))`, 1},
+		{`(Drop (And Put (Key "*/manifest.json") (OnIndex 0)))`, 1},
+		{`(Late 1 (And Put (Key "*/manifest.json") (OnIndex 0)))`, 1},
+		{`(Late 3 (And Put (Key "*/manifest.json") (OnIndex 0)))`, 1},
+		{`(Respond 409 "ConditionalRequestConflict" (And Put (Key "*/manifest.json") (OnIndex 0)))`, 1},
+	} {
+		t.Run(c.fault, func(t *testing.T) {
+			w := newWorld(t)
+			a := w.alpha()
+			a.land("events", "r1")
+			in := w.inject(c.fault)
+			r := a.mustPush()
+			if r.Generation != c.generation || w.manifest().Generation != c.generation || in[0].Fired() != 1 {
+				t.Fatalf("%+v, bucket at %d, fired %d", r, w.manifest().Generation, in[0].Fired())
+			}
+			if len(w.manifest().Entries) != 5 {
+				t.Fatalf("entries %v", w.manifest().Entries)
+			}
+		})
+	}
+}
+
+func TestPointerUnderFaults(t *testing.T) {
+	for _, f := range []string{
+		`(ApplyThenDrop (And Put (Key "*/_pointer.json") (OnIndex 0)))`,
+		`(ApplyThen 412 (And Put (Key "*/_pointer.json") (OnIndex 0)))`,
+		`(Drop (And Put (Key "*/_pointer.json") (OnIndex 0)))`,
+		`(Late 1 (And Put (Key "*/_pointer.json") (OnIndex 0)))`,
+		`(Respond 409 "ConditionalRequestConflict" (And Put (Key "*/_pointer.json") (OnIndex 0)))`,
+	} {
+		t.Run(f, func(t *testing.T) {
+			w := newWorld(t)
+			a := w.alpha()
+			a.land("events", "r1")
+			first := a.fold("events", nil)
+			a.mustPush()
+			a.land("events", "r2")
+			second := a.fold("events", nil)
+			in := w.inject(f)
+			r := a.mustPush()
+			if p := w.pointer("events"); *p.SnapshotID != second || first == second || len(r.KeptLocal) > 0 || in[0].Fired() != 1 {
+				t.Fatalf("pointer %v, %+v", p, r)
+			}
+		})
+	}
+}
+
+func TestRetriesAreExact(t *testing.T) {
+	w := newWorld(t)
+	a := w.alpha()
+	a.land("events", "r1")
+	w.inject(`(Respond 412 (And Put (Key "*/manifest.json")))`)
+	r, err := a.push()
+	refused(t, err, fault.SyncManifestRebaseExhausted, "p/tables/events/data/runs/r1/alpha/part-00001.parquet", "p/store-id", "are in the bucket")
+	if n := w.puts("team/manifest.json"); n != 5 || r.Attempts != 5 || r.Uploaded != 5 {
+		t.Fatalf("%d puts, %+v", n, r)
+	}
+	var e *fault.Error
+	if !errors.As(err, &e) || !strings.Contains(e.Hint, "again") {
+		t.Fatalf("hint %q", e.Hint)
+	}
+	w.s3.ClearFaults()
+	if r := a.mustPush(); r.Generation != 1 {
+		t.Fatalf("the next push: %+v", r)
+	}
+}
+
+func TestANewerGenerationResetsTheCount(t *testing.T) {
+	w := newWorld(t)
+	a := w.alpha()
+	a.land("events", "r0")
+	a.mustPush()
+	a.land("events", "r1")
+	// Seven rounds lose to a rival's generation, four to nobody, and then it takes.
+	for i := range 7 {
+		w.inject(fmt.Sprintf(`(RivalManifest (And Put (Key "*/manifest.json") (OnIndex %d)))`, i))
+	}
+	for i := 7; i < 11; i++ {
+		w.inject(fmt.Sprintf(`(Respond 412 (And Put (Key "*/manifest.json") (OnIndex %d)))`, i))
+	}
+	r := a.mustPush()
+	if r.Attempts != 12 || r.Generation != 9 {
+		t.Fatalf("%+v", r)
+	}
+}
+
+func TestTheCeiling(t *testing.T) {
+	w := newWorld(t)
+	a := w.alpha()
+	a.land("events", "r0")
+	a.mustPush()
+	a.land("events", "r1")
+	w.inject(`(RivalManifest (And Put (Key "*/manifest.json")))`)
+	before := w.puts("team/manifest.json")
+	r, err := a.push()
+	refused(t, err, fault.SyncManifestRebaseExhausted)
+	if n := w.puts("team/manifest.json") - before; n != 64 || r.Attempts != 64 {
+		t.Fatalf("%d puts, %+v", n, r)
+	}
+}
+
+func TestUnprovenStopsBeforeAnythingIsWritten(t *testing.T) {
+	for _, mode := range [][]string{{"ignore_if_match"}, {"ignore_if_none_match"}, {"not_implemented", "Conditional"}, {"toctou_window", "0"}, {"forbid"}} {
+		t.Run(strings.Join(mode, " "), func(t *testing.T) {
+			w := newWorld(t)
+			a := w.alpha()
+			a.land("events", "r1")
+			must(t, w.s3.SetMode(mode[0], mode[1:]...))
+			_, err := a.push()
+			refused(t, err, fault.SyncCoordinationUnproven)
+			for _, e := range w.s3.JournalFor(s3cas.Filter{Ops: []s3cas.Op{s3cas.OpPut}}) {
+				if !strings.Contains(e.Key, "/_contextful/cas-probe/") {
+					t.Errorf("wrote %s", e.Key)
+				}
+			}
+		})
+	}
+}
+
+func TestSingleWriterNeedsNoProof(t *testing.T) {
+	w := newWorld(t)
+	a := w.alpha()
+	a.land("events", "r1")
+	a.fold("events", nil)
+	must(t, w.s3.SetMode("not_implemented", "Conditional"))
+	o := a.options4push()
+	o.Prove, o.Bucket = nil, bucket.SingleWriter(a.b)
+	r, err := push.Run(ctx, a.store(), o)
+	must(t, err)
+	if r.Generation != 1 || w.pointer("events") == nil {
+		t.Fatalf("%+v", r)
+	}
+}
+
+func TestAnotherStoresBucket(t *testing.T) {
+	w := newWorld(t)
+	a := w.alpha()
+	a.land("events", "r1")
+	a.mustPush()
+	b := w.node("beta")
+	b.init()
+	b.land("events", "r7")
+	mark := w.s3.Mark()
+	_, err := b.push()
+	refused(t, err, fault.StoreIdentityConflict)
+	if n := len(w.s3.JournalFor(s3cas.Filter{Since: mark, Ops: []s3cas.Op{s3cas.OpPut}})); n != 0 {
+		t.Fatalf("%d puts", n)
+	}
+	c := w.node("gamma")
+	c.land("events", "r8")
+	_, err = c.push()
+	refused(t, err, fault.StoreIdentityInvalid)
+}
+
+func TestTwoNewStoresOneWins(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.alpha(), w.node("beta")
+	b.init()
+	a.land("events", "r1")
+	b.land("events", "r1")
+	var errs [2]error
+	var wg sync.WaitGroup
+	for i, n := range []*node{a, b} {
+		wg.Go(func() { _, errs[i] = n.push() })
+	}
+	wg.Wait()
+	lost := 0
+	for _, err := range errs {
+		if errors.Is(err, fault.StoreIdentityConflict) {
+			lost++
+		} else if err != nil {
+			t.Error(err)
+		}
+	}
+	if lost != 1 {
+		t.Fatalf("%v", errs)
+	}
+}
+
+func TestAnImmutableObjectWithOtherBytes(t *testing.T) {
+	w := newWorld(t)
+	a := w.alpha()
+	a.land("events", "r1")
+	a.mustPush()
+	must(t, a.store().FS().Remove(a.root+"/tables/events/data/runs/r1/alpha/part-00000.parquet"))
+	a.write(a.root+"/tables/events/data/runs/r1/alpha/part-00000.parquet", "other bytes")
+	a.land("events", "r2")
+	mark := w.s3.Mark()
+	_, err := a.push()
+	refused(t, err, fault.SyncObjectConflict, "r1/alpha/part-00000.parquet")
+	for _, e := range w.s3.JournalFor(s3cas.Filter{Since: mark, Ops: []s3cas.Op{s3cas.OpPut}}) {
+		if !strings.Contains(e.Key, "/_contextful/") {
+			t.Errorf("wrote %s", e.Key)
+		}
+	}
+	// Not listed, and there with other bytes.
+	b := w.node("beta")
+	b.mustPull()
+	b.land("events", "r3")
+	w.s3.Put("bkt", "team/p/tables/events/data/runs/r3/beta/part-00000.parquet", []byte("a stranger's"))
+	_, err = b.push()
+	refused(t, err, fault.SyncObjectConflict, "r3/beta/part-00000.parquet")
+}
+
+func TestRacingPushesLoseNothing(t *testing.T) {
+	w := newWorld(t)
+	a := w.alpha()
+	a.land("events", "seed", "c0")
+	a.mustPush()
+	nodes := []*node{a}
+	for i := range 4 {
+		n := w.node(fmt.Sprintf("n%d", i))
+		n.mustPull()
+		nodes = append(nodes, n)
+	}
+	var wg sync.WaitGroup
+	for i, n := range nodes {
+		n.land("events", fmt.Sprintf("r%d", i), fmt.Sprintf("col%d", i))
+	}
+	for _, n := range nodes {
+		wg.Go(func() {
+			if _, err := n.push(); err != nil {
+				t.Errorf("%s: %v", n.name, err)
+			}
+		})
+	}
+	wg.Wait()
+	m := w.manifest()
+	for i, n := range nodes {
+		if _, ok := m.Entries[fmt.Sprintf("p/tables/events/data/runs/r%d/%s/_manifest.json", i, n.name)]; !ok {
+			t.Errorf("%s's run is not listed", n.name)
+		}
+	}
+	body, _, _ := w.s3.Get("bkt", "team/p/tables/events/schema.json")
+	for i := range nodes {
+		if !strings.Contains(string(body), fmt.Sprintf(`"col%d"`, i)) {
+			t.Errorf("the schema lost col%d", i)
+		}
+	}
+	for g := int64(1); g <= m.Generation; g++ {
+		if _, _, ok := w.s3.Get("bkt", fmt.Sprintf("team/manifests/gen-%d.json", g)); !ok {
+			t.Errorf("generation %d has no copy", g)
+		}
+	}
+	c := w.node("reader")
+	c.mustPull()
+}
+
+func TestFencedPointerStaysLocal(t *testing.T) {
+	w := newWorld(t)
+	a := w.alpha()
+	a.land("events", "r1")
+	id := a.fold("events", nil)
+	w.s3.Put("bkt", "team/p/tables/events/_pointer.json", []byte(`{"snapshot_id":null,"fence":3}`))
+	r := a.mustPush()
+	if fmt.Sprint(r.KeptLocal) != "[events]" || r.Generation != 1 {
+		t.Fatalf("%+v", r)
+	}
+	if p := w.pointer("events"); p.SnapshotID != nil || *p.Fence != 3 {
+		t.Fatalf("the pointer was touched: %+v", p)
+	}
+	if !strings.Contains(strings.Join(a.log, "\n"), `the pointer of table "events" stays local`) {
+		t.Fatalf("no warning: %q", a.log)
+	}
+	for k := range w.manifest().Entries {
+		if strings.Contains(k, id) {
+			t.Errorf("%s is listed", k)
+		}
+	}
+	local, _, err := a.table("events").Pointer()
+	must(t, err)
+	if *local.SnapshotID != id {
+		t.Fatal("the local pointer moved")
+	}
+}
+
+func TestDivergedPointerStaysLocal(t *testing.T) {
+	w := newWorld(t)
+	a := w.alpha()
+	a.land("events", "r1")
+	a.mustPush()
+	b := w.node("beta")
+	b.mustPull()
+	first := a.fold("events", nil)
+	a.mustPush()
+	b.sec = 5000
+	b.fold("events", nil)
+	b.land("events", "r2")
+	r := b.mustPush()
+	if fmt.Sprint(r.KeptLocal) != "[events]" {
+		t.Fatalf("%+v", r)
+	}
+	if p := w.pointer("events"); *p.SnapshotID != first {
+		t.Fatalf("pointer %+v", p)
+	}
+	if _, ok := w.manifest().Entries["p/tables/events/data/runs/r2/beta/_manifest.json"]; !ok {
+		t.Fatal("the rest was not committed")
+	}
+}
+
+func TestABehindPointerIsNoWarning(t *testing.T) {
+	w := newWorld(t)
+	a := w.alpha()
+	a.land("events", "r1")
+	a.fold("events", nil)
+	a.mustPush()
+	b := w.node("beta")
+	b.mustPull()
+	a.land("events", "r2")
+	second := a.fold("events", num(4))
+	a.mustPush()
+	b.land("events", "r3")
+	if r := b.mustPush(); len(r.KeptLocal) != 0 {
+		t.Fatalf("%+v", r)
+	}
+	if p := w.pointer("events"); *p.SnapshotID != second || *p.Fence != 4 {
+		t.Fatalf("pointer %+v", p)
+	}
+}
+
+func TestAPushThatDiedBetweenManifestAndPointer(t *testing.T) {
+	w := newWorld(t)
+	a := w.alpha()
+	a.land("events", "r1")
+	id := a.fold("events", nil)
+	in := w.inject(`(Respond 403 (And Put (Key "*/_pointer.json") (OnIndex 0)))`)
+	_, err := a.push()
+	refused(t, err, fault.SyncUnreachable)
+	if in[0].Fired() != 1 || w.pointer("events") != nil {
+		t.Fatal("the fault did not fire")
+	}
+	r := a.mustPush()
+	if p := w.pointer("events"); p == nil || *p.SnapshotID != id || r.Generation != 1 || r.Attempts != 0 {
+		t.Fatalf("%+v %+v", p, r)
+	}
+}
+
+func TestADownBucket(t *testing.T) {
+	w := newWorld(t)
+	a := w.alpha()
+	a.land("events", "r1")
+	must(t, w.s3.Close())
+	_, err := a.push()
+	refused(t, err, fault.SyncCoordinationUnproven, "SyncProbeInconclusive")
+	o := a.options4push()
+	o.Prove = nil
+	_, err = push.Run(ctx, a.store(), o)
+	refused(t, err, fault.SyncUnreachable)
+}
+
+func TestForeignEntriesStay(t *testing.T) {
+	w := newWorld(t)
+	a := w.alpha()
+	a.land("events", "r1")
+	m := &manifest.Bucket{Format: 2, Generation: 6, Entries: map[string]manifest.Entry{"q/store-id": {SHA256: strings.Repeat("a", 64), Size: 37}}}
+	body, err := manifest.EncodeBucket(m)
+	must(t, err)
+	w.s3.Put("bkt", "team/manifest.json", body)
+	if r := a.mustPush(); r.Generation != 7 {
+		t.Fatalf("%+v", r)
+	}
+	if _, ok := w.manifest().Entries["q/store-id"]; !ok {
+		t.Fatal("another project's entry is gone")
+	}
+	if gen, _, ok := w.s3.Get("bkt", "team/manifests/gen-6.json"); !ok || string(gen) != string(body) {
+		t.Fatal("the superseded generation has no copy")
+	}
+}

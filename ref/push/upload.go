@@ -1,0 +1,179 @@
+package push
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+
+	"contextful/ref/bucket"
+	"contextful/ref/bucket/commit"
+	"contextful/ref/fault"
+	"contextful/ref/key"
+	"contextful/ref/manifest"
+	"contextful/ref/merge"
+	"contextful/ref/store"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// one uploads a file under the condition that nothing is there, or, for what its owner replaces, that it is as read.
+func (p *pusher) one(ctx context.Context, k string, e manifest.Entry, total int) error {
+	rel, _ := key.WithoutProject(p.r.Project, k)
+	f, err := p.s.FS().Open(p.s.Path(rel))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	body := commit.Body{Reader: f, Size: e.Size}
+	if n, err := hex.Decode(body.Sum[:], []byte(e.SHA256)); err != nil || n != len(body.Sum) {
+		return fmt.Errorf("digest %q of %s: %w", e.SHA256, k, err)
+	}
+	result, err := commit.Put(ctx, p.o.Bucket, p.r.Pause, k, body, bucket.Condition{IfAbsent: true})
+	for n := 0; err == nil && result.Outcome == commit.Moved && mutable(rel) && n < 16; n++ {
+		result, err = commit.Put(ctx, p.o.Bucket, p.r.Pause, k, body, bucket.Condition{IfMatch: result.ETag})
+	}
+	if err != nil {
+		return commit.Failure(p.o.Bucket.Name(), k, err)
+	}
+	if result.Outcome == commit.Moved {
+		return conflict(k, e, "another")
+	}
+	p.count(k, e.Size)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.confirmed[k] = e
+	p.done++
+	if p.o.Progress != nil {
+		p.o.Progress(p.done, total, p.bytes)
+	}
+	return nil
+}
+
+// judge reads the bucket's pointers by key and decides which local ones this push publishes.
+func (p *pusher) judge(ctx context.Context, m *manifest.Bucket) error {
+	p.publish, p.kept = map[string]bool{}, map[string]string{}
+	tables := p.r.Tables(m)
+	for table := range p.local.Pointers {
+		tables[table] = true
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(p.o.Transfers)
+	for table := range tables {
+		group.Go(func() error {
+			remote, err := p.r.Pointer(ctx, table)
+			if _, ours := p.local.Pointers[table]; err != nil || !ours {
+				return err
+			}
+			t, err := p.s.TableAt(table)
+			if err != nil {
+				return err
+			}
+			verdict, err := p.verdict(ctx, t, remote)
+			if err != nil {
+				return err
+			}
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			switch verdict {
+			case merge.Ahead:
+				p.publish[table] = true
+			case merge.Fenced, merge.Diverged:
+				p.kept[table] = why(verdict)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// verdict compares a table's pointers; a candidate that may not be published is a refusal.
+func (p *pusher) verdict(ctx context.Context, t *store.Table, remote merge.Pointer) (merge.Verdict, error) {
+	local := p.local.Pointers[t.Name()]
+	verdict, err := p.r.Compare(ctx, t, local, remote.Pointer)
+	if _, candidate := p.o.Candidates[t.Name()]; err != nil || !candidate {
+		return verdict, err
+	}
+	k := p.r.Key(key.Pointer(t.Name()))
+	switch {
+	case manifest.FenceBelow(local.Fence, remote.Fence):
+		return verdict, fault.New(fault.LeaseFenced, k, fmt.Sprintf("fence %s lost to fence %d, which %s carries: snapshot %s is not published",
+			fenceText(local.Fence), *remote.Fence, k, *local.SnapshotID))
+	case verdict == merge.Ahead || verdict == merge.Same:
+		return verdict, nil
+	}
+	return verdict, fault.New(fault.SyncPointerDiverged, k, fmt.Sprintf("%s names %s, which snapshot %s does not descend from",
+		k, *remote.SnapshotID, *local.SnapshotID)).WithHint("pull first, then compact again")
+}
+
+func fenceText(f *int64) string {
+	if f == nil {
+		return "none"
+	}
+	return fmt.Sprint(*f)
+}
+
+func why(v merge.Verdict) string {
+	if v == merge.Fenced {
+		return "the bucket's pointer carries a higher fence"
+	}
+	return "the bucket's pointer is on another branch"
+}
+
+// pointers publishes, after the manifest, each pointer that may be (store.push.pointer-fenced). One that another writer overtook
+// meanwhile is judged again.
+func (p *pusher) pointers(ctx context.Context) error {
+	for _, table := range slices.Sorted(maps.Keys(p.publish)) {
+		if err := p.pointer(ctx, table); err != nil {
+			return err
+		}
+	}
+	for _, table := range slices.Sorted(maps.Keys(p.kept)) {
+		p.s.Logf("warning: the pointer of table %q stays local: %s", table, p.kept[table])
+	}
+	return nil
+}
+
+func (p *pusher) pointer(ctx context.Context, table string) error {
+	k := p.r.Key(key.Pointer(table))
+	t, err := p.s.TableAt(table)
+	if err != nil {
+		return err
+	}
+	for range 16 {
+		remote, err := p.r.Pointer(ctx, table)
+		if err != nil {
+			return err
+		}
+		verdict, err := p.verdict(ctx, t, remote)
+		if err != nil {
+			return err
+		}
+		switch verdict {
+		case merge.Same, merge.Behind:
+			return nil
+		case merge.Fenced, merge.Diverged:
+			p.kept[table] = why(verdict)
+			return nil
+		}
+		next := p.local.Pointers[table]
+		next.Writer, next.Nonce = p.s.Node(), commit.Nonce()
+		data, err := manifest.EncodePointer(&next)
+		if err != nil {
+			return err
+		}
+		cond := bucket.Condition{IfMatch: remote.ETag}
+		if remote.ETag == "" {
+			cond = bucket.Condition{IfAbsent: true}
+		}
+		result, err := commit.Put(ctx, p.o.Bucket, p.r.Pause, k, commit.Bytes(data), cond)
+		if err != nil {
+			return commit.Failure(p.o.Bucket.Name(), k, err)
+		}
+		if result.Outcome == commit.Applied {
+			return nil
+		}
+	}
+	return fault.New(fault.SyncUnreachable, k, k+" was replaced by others 16 times in a row").WithHint("run the push again")
+}
