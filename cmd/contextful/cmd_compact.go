@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"contextful/ref/fold"
+)
+
+// compactReport is what `context compact` prints for one table.
+type compactReport struct {
+	Table      string  `json:"table"`
+	SnapshotID *string `json:"snapshot_id"`
+	Parent     *string `json:"parent"`
+	Rows       int64   `json:"rows"`
+	Fence      *int64  `json:"fence"`
+	Runs       int     `json:"runs"`
+}
+
+func (a *app) compactCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "compact [<table>]",
+		Short: "Fold the committed runs of a table into its next snapshot",
+		Long: `Folds what is committed and not folded yet into a new snapshot and moves the table's pointer to it. Readers that are at work keep
+what they began with. Without a table, every table of the store is folded. Outside a bucket lease the fence is null; sync compact folds under one.` + exitHelp,
+		Example: "  contextful context compact documents",
+		Args:    atMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				report, err := a.fold(cmd.Context(), s, args[0])
+				if err != nil {
+					return err
+				}
+				return a.printFold(report)
+			}
+			return a.foldAll(cmd.Context(), s)
+		},
+	}
+}
+
+// foldAll folds every table, and fails at the end if any of them failed.
+func (a *app) foldAll(ctx context.Context, s *session) error {
+	tables, err := s.store.Tables()
+	if err != nil {
+		return err
+	}
+	result := struct {
+		Tables []compactReport `json:"tables"`
+	}{[]compactReport{}}
+	var failed error
+	for _, table := range tables {
+		report, err := a.fold(ctx, s, table)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			a.refuse(err)
+			continue
+		}
+		result.Tables = append(result.Tables, report)
+		if !a.json {
+			if err := a.printFold(report); err != nil {
+				return err
+			}
+		}
+	}
+	if a.json {
+		if err := encode(a.stdout, result); err != nil {
+			return err
+		}
+	}
+	if failed != nil {
+		return reportedError{failed}
+	}
+	return nil
+}
+
+// reportedError was already printed, table by table.
+type reportedError struct{ error }
+
+func (r reportedError) Unwrap() error { return r.error }
+
+func (a *app) fold(ctx context.Context, s *session, table string) (compactReport, error) {
+	engine, err := a.engine(s)
+	if err != nil {
+		return compactReport{}, err
+	}
+	t, err := s.store.Table(table)
+	if err != nil {
+		return compactReport{}, err
+	}
+	r, err := fold.Run(ctx, s.store, fold.Options{Table: t.Name(), Engine: engine, Progress: func(line string) { a.log("%s", line) }})
+	if err != nil {
+		return compactReport{}, err
+	}
+	s.noteFold(ctx, t, r)
+	return foldReport(table, r), nil
+}
+
+func foldReport(table string, r fold.Report) compactReport {
+	report := compactReport{Table: table, Rows: r.Rows, Fence: r.Fence, Runs: r.Runs}
+	if r.SnapshotID != "" {
+		report.SnapshotID = &r.SnapshotID
+	}
+	if r.Parent != "" {
+		report.Parent = &r.Parent
+	}
+	return report
+}
+
+func (a *app) printFold(r compactReport) error {
+	if r.SnapshotID == nil {
+		return a.print(r, "%s: nothing to fold", r.Table)
+	}
+	return a.print(r, "%s: folded %s into %s, %s", r.Table, count(int64(r.Runs), "run"), *r.SnapshotID, count(r.Rows, "row"))
+}

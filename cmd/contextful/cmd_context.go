@@ -1,0 +1,243 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"contextful/ref/colfile"
+	"contextful/ref/fault"
+	"contextful/ref/manifest"
+	"contextful/ref/store"
+)
+
+func (a *app) contextCommand() *cobra.Command {
+	return group("context", "Land rows and look at what the store holds",
+		a.landCommand(), a.filesCommand(), a.scanCommand(), a.runsCommand(), a.snapshotsCommand(), a.compactCommand(),
+		a.checkCommand(), a.describeCommand())
+}
+
+// table opens the store and one of its tables.
+func (a *app) table(ctx context.Context, name string) (*session, *store.Table, error) {
+	s, err := a.open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := s.store.Table(name)
+	return s, t, err
+}
+
+func (a *app) filesCommand() *cobra.Command {
+	var asOf string
+	cmd := &cobra.Command{
+		Use:     "files <table>",
+		Short:   "List the Parquet parts a read of the table opens",
+		Long:    "Lists, sorted and relative to the store root, the parts that the manifests name for a read now, or as of an instant." + exitHelp,
+		Example: "  contextful context files documents",
+		Args:    exactly(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			b, err := bounds(asOf)
+			if err != nil {
+				return err
+			}
+			_, t, err := a.table(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			view, err := t.Resolve(cmd.Context(), b)
+			if err != nil {
+				return err
+			}
+			report := struct {
+				Files []string `json:"files"`
+			}{[]string{}}
+			for _, f := range view.Files {
+				report.Files = append(report.Files, f.Rel)
+			}
+			return a.list(report, report.Files)
+		},
+	}
+	cmd.Flags().StringVar(&asOf, "as-of", "", "as a reader bounded by this instant, RFC 3339")
+	return cmd
+}
+
+func (a *app) runsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "runs <table>",
+		Short:   "List the committed runs of a table and where they were folded",
+		Long:    "Lists the committed runs in commit order, with their rows and the snapshot that folded them." + exitHelp,
+		Example: "  contextful context runs documents",
+		Args:    exactly(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, t, err := a.table(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			infos, err := t.ListRuns(cmd.Context())
+			if err != nil {
+				return err
+			}
+			report := struct {
+				Runs []runRow `json:"runs"`
+			}{[]runRow{}}
+			var lines []string
+			for _, info := range infos {
+				row := runRow{RunID: info.RunID, NodeID: info.NodeID, Rows: info.RowCount, CommittedAt: info.CommittedAt, CommitSeq: info.CommitSeq}
+				where := "not folded yet"
+				if info.FoldedIn != "" {
+					folded := info.FoldedIn
+					row.FoldedIn, where = &folded, folded
+				}
+				report.Runs = append(report.Runs, row)
+				lines = append(lines, columns(row.CommittedAt.String(), row.RunID+"/"+row.NodeID, count(row.Rows, "row"), where))
+			}
+			return a.list(report, lines)
+		},
+	}
+}
+
+type runRow struct {
+	RunID       string           `json:"run_id"`
+	NodeID      string           `json:"node_id"`
+	Rows        int64            `json:"rows"`
+	CommittedAt manifest.Instant `json:"committed_at"`
+	CommitSeq   *int64           `json:"commit_seq"`
+	FoldedIn    *string          `json:"folded_in"`
+}
+
+func (a *app) snapshotsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "snapshots <table>",
+		Short:   "List the snapshots reachable from the pointer, newest first",
+		Long:    "Lists the pointer's snapshot and its parents." + exitHelp,
+		Example: "  contextful context snapshots documents",
+		Args:    exactly(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, t, err := a.table(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			chain, err := t.ListSnapshots(cmd.Context())
+			if err != nil {
+				return err
+			}
+			report := struct {
+				Snapshots []snapshotRow `json:"snapshots"`
+			}{[]snapshotRow{}}
+			var lines []string
+			for _, m := range chain {
+				report.Snapshots = append(report.Snapshots, snapshotRow{m.SnapshotID, m.Parent, m.CreatedAt, m.RowCount, len(m.IncludesRuns), m.Fence})
+				lines = append(lines, columns(m.SnapshotID, count(m.RowCount, "row"), count(int64(len(m.IncludesRuns)), "run")+" folded"))
+			}
+			return a.list(report, lines)
+		},
+	}
+}
+
+type snapshotRow struct {
+	SnapshotID string           `json:"snapshot_id"`
+	Parent     *string          `json:"parent"`
+	CreatedAt  manifest.Instant `json:"created_at"`
+	Rows       int64            `json:"rows"`
+	Runs       int              `json:"runs"`
+	Fence      *int64           `json:"fence"`
+}
+
+func (a *app) checkCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check [<table>]",
+		Short: "Check every digest, chain, pointer and footer",
+		Long: `Looks at everything the store's documents promise: the identity, each pointer and its chain, each manifest and schema, each part
+with its digest, footer and rows. Prints all damage and exits non-zero where there is any.` + exitHelp,
+		Example: "  contextful context check",
+		Args:    atMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				if _, err := s.store.Table(args[0]); err != nil {
+					return err
+				}
+			}
+			fs := s.store.FS()
+			o := store.CheckOptions{VerifyPart: func(path string, rows int64) error { return colfile.Verify(fs, path, rows) }}
+			if len(args) == 1 {
+				o.Tables = args
+			}
+			damage, err := s.store.Check(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			return a.reportDamage(damage)
+		},
+	}
+}
+
+type damageRow struct {
+	Code    fault.Code `json:"code"`
+	Subject string     `json:"subject"`
+	Message string     `json:"message"`
+}
+
+// reportDamage prints all damage on standard output and refuses with the first.
+func (a *app) reportDamage(damage []store.Damage) error {
+	report := struct {
+		OK     bool        `json:"ok"`
+		Damage []damageRow `json:"damage"`
+	}{len(damage) == 0, []damageRow{}}
+	lines := []string{"ok: every document, digest, chain, pointer and footer is what it promises"}
+	for i, d := range damage {
+		report.Damage = append(report.Damage, damageRow(d))
+		line := string(d.Code) + ": " + d.Message
+		if i == 0 {
+			lines = lines[:0]
+		}
+		lines = append(lines, line)
+	}
+	if err := a.list(report, lines); err != nil || report.OK {
+		return err
+	}
+	first := damage[0]
+	return fault.New(first.Code, first.Subject, first.Message).
+		WithHint("all damage is listed on standard output; sync pull brings home what the bucket still has")
+}
+
+func (a *app) describeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "describe <table>",
+		Short:   "Show a table's columns and types",
+		Long:    "Shows each column of the table's schema with its type." + exitHelp,
+		Example: "  contextful context describe documents",
+		Args:    exactly(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, t, err := a.table(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			schema, err := t.Schema()
+			if err != nil {
+				return err
+			}
+			report := struct {
+				Table   string      `json:"table"`
+				Columns []columnRow `json:"columns"`
+			}{t.Name(), []columnRow{}}
+			var lines []string
+			if schema != nil {
+				for _, c := range schema.Columns {
+					report.Columns = append(report.Columns, columnRow{c.Name, c.Type.String(), c.Nullable})
+					lines = append(lines, columns(c.Name, c.Type.String()))
+				}
+			}
+			return a.list(report, lines)
+		},
+	}
+}
+
+type columnRow struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Nullable bool   `json:"nullable"`
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"contextful/ref/fault"
+	"contextful/ref/land"
+	"contextful/ref/schema"
+)
+
+const landLong = `Lands the rows of one file as one run: all of them or, on any refusal, none. The run is visible once it is committed.
+
+A row is one JSON object per line, a CSV record under a header, or a Parquet row; - reads standard input. Columns take the type given
+here or in contextful.toml, else the type the table already has, else what the values say (CSV: text). The same run id with the same
+rows again writes nothing and says so; with other rows it refuses (StoreRunConflict).`
+
+func (a *app) landCommand() *cobra.Command {
+	var rows, format, run, site string
+	var types []string
+	cmd := &cobra.Command{
+		Use:   "land <table>",
+		Short: "Land the rows of a file as one run",
+		Long:  landLong + exitHelp,
+		Example: `  contextful context land documents --rows documents.jsonl --run-id 2026-11-30 --site-id here
+  gzip -dc rows.csv.gz | contextful context land documents --rows - --format csv --run-id r7 --site-id here --type page=int64`,
+		Args: exactly(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			o := land.Options{Table: args[0], InputName: rows, Format: formatOf(format, rows), RunID: run, SiteID: site}
+			if o.Types, err = typeFlags(types); err != nil {
+				return err
+			}
+			if o.TempDir, err = s.scratch(); err != nil {
+				return err
+			}
+			input, err := a.input(rows)
+			if err != nil {
+				return err
+			}
+			defer input.Close()
+			o.Input = input
+			bar := a.progress("landing", "rows")
+			o.Progress = func(n int64) { bar.at(n, 0) }
+			report, err := land.Run(cmd.Context(), s.store, o)
+			bar.end()
+			if err != nil {
+				return err
+			}
+			s.noteLanding(cmd.Context(), args[0], report)
+			return a.printLanding(args[0], report)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&rows, "rows", "", "file of rows, - for standard input")
+	flags.StringVar(&format, "format", "", "jsonl, csv or parquet (default: by the file's name, else jsonl)")
+	flags.StringVar(&run, "run-id", "", "name of the run, one segment of letters, digits, '.', '_', '-'")
+	flags.StringVar(&site, "site-id", "", "where the rows come from, kept as _site_id")
+	flags.StringArrayVar(&types, "type", nil, "column=type, such as revised_at=timestamp; repeatable")
+	for _, name := range []string{"rows", "run-id", "site-id"} {
+		_ = cmd.MarkFlagRequired(name) // fails only for a flag that does not exist
+	}
+	return cmd
+}
+
+func (a *app) printLanding(table string, r land.Report) error {
+	report := struct {
+		RunID     string `json:"run_id"`
+		Rows      int64  `json:"rows"`
+		Replayed  bool   `json:"replayed"`
+		Parts     int    `json:"parts"`
+		CommitSeq int64  `json:"commit_seq"`
+	}{r.RunID, r.Rows, r.Replayed, r.Parts, r.CommitSeq}
+	if r.Replayed {
+		return a.print(report, "run %s of %s was committed before with the same %s: nothing written", r.RunID, table, count(r.Rows, "row"))
+	}
+	return a.print(report, "landed %s in %s as run %s, commit %d", count(r.Rows, "row"), table, r.RunID, r.CommitSeq)
+}
+
+// noteLanding writes the machine's journal. It is a note, not a commit: where it cannot be written, the landing stands.
+func (s *session) noteLanding(ctx context.Context, table string, r land.Report) {
+	body, err := json.Marshal(r)
+	if err == nil {
+		err = s.journal(ctx, "land", table, body)
+	}
+	if err != nil {
+		s.store.Logf("note: the journal of this machine was not written: %v", err)
+	}
+}
+
+func formatOf(flag, name string) string {
+	if flag != "" {
+		return flag
+	}
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".csv":
+		return "csv"
+	case ".parquet":
+		return "parquet"
+	}
+	return "jsonl"
+}
+
+func typeFlags(flags []string) (map[string]schema.Type, error) {
+	types := map[string]schema.Type{}
+	for _, text := range flags {
+		name, typeText, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return nil, usageError{fmt.Errorf("--type is %q, but looks like column=type", text)}
+		}
+		t, err := schema.ParseType(typeText)
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := types[name]; twice {
+			return nil, usageError{fmt.Errorf("--type names column %q twice", name)}
+		}
+		types[name] = t
+	}
+	return types, nil
+}
+
+// input opens the rows; a directory or an unreadable file refuses before the store is touched.
+func (a *app) input(name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(a.stdin), nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fault.New(fault.StoreInputMalformed, name, "the rows cannot be read").Wrap(err)
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		f.Close()
+		return nil, fault.New(fault.StoreInputMalformed, name, name+" is a directory, not a file of rows")
+	}
+	return f, nil
+}

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"runtime"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of this build",
+		Args:  exactly(0),
+		RunE: func(*cobra.Command, []string) error {
+			report := struct {
+				Version string `json:"version"`
+				Go      string `json:"go"`
+			}{version, runtime.Version()}
+			return a.print(report, "contextful %s (%s)", report.Version, report.Go)
+		},
+	}
+}

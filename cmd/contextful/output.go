@@ -1,0 +1,116 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"contextful/ref/fault"
+)
+
+// refusal is what a program reads on standard error under --json.
+type refusal struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Subject string `json:"subject"`
+	Hint    string `json:"hint"`
+}
+
+// refuse prints an error for a person ("<Code>: <what>" and at most one "hint: …" line) or, under --json, for a program.
+func (a *app) refuse(err error) {
+	r := describe(err)
+	if a.json {
+		line, encodeErr := json.Marshal(r)
+		if encodeErr == nil {
+			fmt.Fprintln(a.stderr, string(line))
+			return
+		}
+	}
+	fmt.Fprintf(a.stderr, "%s: %s\n", r.Code, r.Message)
+	if r.Hint != "" {
+		fmt.Fprintf(a.stderr, "hint: %s\n", r.Hint)
+	}
+}
+
+func describe(err error) refusal {
+	var usage usageError
+	if errors.As(err, &usage) {
+		return refusal{Code: "Usage", Message: oneLine(usage.Error()), Hint: "contextful --help lists the commands"}
+	}
+	var f *fault.Error
+	if errors.As(err, &f) {
+		message := f.Message
+		if f.Err != nil {
+			message += ": " + f.Err.Error()
+		}
+		return refusal{Code: string(f.Code), Message: oneLine(message), Subject: f.Subject, Hint: oneLine(f.Hint)}
+	}
+	return refusal{Code: "Failed", Message: oneLine(err.Error())}
+}
+
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+}
+
+func (a *app) interrupted() {
+	fmt.Fprintln(a.stderr, "Interrupted: stopped before the end; nothing half done is visible")
+}
+
+// log prints one line for a person on standard error, unless --quiet.
+func (a *app) log(format string, args ...any) {
+	if !a.quiet {
+		fmt.Fprintf(a.stderr, format+"\n", args...)
+	}
+}
+
+// print gives a verb's report: the object under --json, otherwise the sentence.
+func (a *app) print(report any, sentence string, args ...any) error {
+	if !a.json {
+		_, err := fmt.Fprintf(a.stdout, sentence+"\n", args...)
+		return err
+	}
+	return encode(a.stdout, report)
+}
+
+func encode(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// terminal reports whether f is an interactive terminal that may be drawn on.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// list prints a report of many lines: the object under --json, otherwise the lines, aligned in columns.
+func (a *app) list(report any, lines []string) error {
+	if a.json {
+		return encode(a.stdout, report)
+	}
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	for _, line := range lines {
+		fmt.Fprintln(w, line)
+	}
+	return w.Flush()
+}
+
+// columns joins the cells of one line for list.
+func columns(cells ...string) string { return strings.Join(cells, "\t") }
+
+// count says "1 row", "2 rows".
+func count(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

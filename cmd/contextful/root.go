@@ -1,0 +1,131 @@
+package main
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"contextful/ref/clock"
+	"contextful/ref/decl"
+	"contextful/ref/manifest"
+)
+
+// version is set by the build (-ldflags "-X main.version=…").
+var version = "dev"
+
+// app is one command line at work: its streams, its global flags and what they resolve to.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+
+	project     string
+	declaration string
+	now         string
+	json        bool
+	quiet       bool
+	lockTimeout time.Duration
+	memory      string
+}
+
+const rootLong = `contextful keeps tables as Parquet files under JSON manifests, on this machine first, and mirrors them to a bucket.
+
+Every commit is one conditional write: a crashed or paused writer leaves nothing half visible.`
+
+const rootExample = `  contextful init research
+  contextful context land documents --rows documents.jsonl --run-id r1 --site-id here
+  contextful query "SELECT count(*) FROM documents"
+  contextful context compact documents
+  contextful sync push`
+
+const exitHelp = `
+
+EXIT STATUS
+  0    done
+  1    refused or failed: the first line on standard error is "<Code>: <what>", the next may be "hint: <what to do>"
+  2    the command line, contextful.toml or config.toml is wrong
+  130  interrupted`
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "contextful",
+		Short:         "A local-first table store over Parquet, with a bucket as its mirror",
+		Long:          rootLong + exitHelp,
+		Example:       rootExample,
+		Version:       version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.project, "project", "", "project directory (default: the nearest one upward that has a contextful.toml)")
+	flags.StringVar(&a.declaration, "declaration", "", "declaration file (default: contextful.toml of the project)")
+	flags.StringVar(&a.now, "now", "", "the instant to take for the current one, RFC 3339")
+	flags.BoolVar(&a.json, "json", false, "print one JSON object, refusals included")
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print no progress and no notes")
+	flags.DurationVar(&a.lockTimeout, "lock-timeout", time.Minute, "how long to wait for another process on this machine")
+	flags.StringVar(&a.memory, "memory", "1GiB", "memory that the query engine may use before it spills to disk")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.AddCommand(a.initCommand(), a.contextCommand(), a.queryCommand(), a.syncCommand(), a.versionCommand())
+	return root
+}
+
+// exactly and friends turn cobra's argument errors into usage errors.
+func exactly(n int) cobra.PositionalArgs { return usage(cobra.ExactArgs(n)) }
+func atMost(n int) cobra.PositionalArgs  { return usage(cobra.MaximumNArgs(n)) }
+
+func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usageError{err}
+		}
+		return nil
+	}
+}
+
+// group is a command that only holds others.
+func group(use, short string, children ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Args: usage(cobra.NoArgs), RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd.AddCommand(children...)
+	return cmd
+}
+
+// clock gives the machine's clock, or the instant of --now.
+func (a *app) clock() (clock.Clock, error) {
+	if a.now == "" {
+		return clock.System{}, nil
+	}
+	instant, err := instantFlag("--now", a.now)
+	if err != nil {
+		return nil, err
+	}
+	return clock.Fixed{Instant: instant.Time}, nil
+}
+
+// instantFlag reads an RFC 3339 instant within the range a table's timestamps can hold.
+func instantFlag(flag, text string) (*manifest.Instant, error) {
+	if text == "" {
+		return nil, nil
+	}
+	instant, err := manifest.ParseInstant(text)
+	if err != nil {
+		return nil, usageError{flagError{flag, err}}
+	}
+	return &instant, nil
+}
+
+type flagError struct {
+	flag string
+	err  error
+}
+
+func (f flagError) Error() string { return f.flag + ": " + f.err.Error() }
+
+// loadProject finds the declaration from the flags and the working directory.
+func (a *app) loadProject() (*decl.Project, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	return decl.LoadProject(nil, decl.Where{StartDir: dir, ProjectDir: a.project, DeclarationPath: a.declaration})
+}
