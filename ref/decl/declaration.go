@@ -84,6 +84,21 @@ type Table struct {
 // Keyed says whether the table reads through the dedup view.
 func (t *Table) Keyed() bool { return len(t.PrimaryKey) > 0 }
 
+// Unserved names the first declared block that changes what a read of the table means and that this build does not serve, or "".
+func (t *Table) Unserved() string {
+	switch {
+	case t.ValidTime != nil:
+		return "valid_time"
+	case t.AvailableTime != nil:
+		return "available_time"
+	case t.Snapshot != nil:
+		return "snapshot"
+	case len(t.Masks) > 0:
+		return "masks"
+	}
+	return ""
+}
+
 // ValidTime is [pipeline.tables.valid_time]: the columns bounding when a fact held; To may be empty.
 type ValidTime struct{ From, To string }
 

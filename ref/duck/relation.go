@@ -29,58 +29,63 @@ type Table struct {
 	// Unique says that no two rows share a key already (one snapshot and nothing else): then there is nothing to rank.
 	Unique   bool
 	AllNanos bool
+	// Reconcile looks into the files for columns and types that Columns do not know yet: a pull brings runs before it merges
+	// their schema, and a pass must not drop what it does not know.
+	Reconcile bool
 }
 
-// Relation is a table's rows as SQL (one SELECT, no semicolon), the names DuckDB opens for it, and the columns seen as TIMESTAMP_NS.
+// Relation is a table's rows as SQL (one SELECT, no semicolon), its columns, the names DuckDB opens for it, the columns seen
+// as TIMESTAMP_NS, and those in which a file has digits below the microsecond.
 type Relation struct {
-	SQL   string
-	Paths []string
-	Fine  map[string]bool
+	SQL     string
+	Columns []schema.Column
+	Paths   []string
+	Nanos   map[string]bool
+	Fine    map[string]bool
 }
 
 // Relation prepares the files of t and gives its SQL. Files with fine digits are copied to memory until the session closes.
-// Errors: StorePartDamaged, StoreWriteFailed.
+// Errors: StorePartDamaged, StoreWriteFailed, StoreSchemaIncompatible.
 func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation, error) {
-	rel := Relation{Fine: map[string]bool{}}
-	times := map[string]bool{}
-	for _, c := range t.Columns {
-		if hasTimestamp(c.Type) {
-			times[c.Name] = true
-			rel.Fine[c.Name] = t.AllNanos
-		}
-	}
+	rel := Relation{Nanos: map[string]bool{}, Fine: map[string]bool{}, Columns: t.Columns}
 	var plain, turned []string
 	for _, f := range t.Files {
 		fine, err := fineColumns(ctx, fsys, f)
 		if err != nil {
 			return rel, err
 		}
-		turn := false
 		for _, name := range fine {
-			if times[name] {
-				rel.Fine[name], turn = true, true
-			}
+			rel.Fine[name] = true
 		}
-		name, err := s.open(t.Root, f.Path, turn)
+		name, err := s.open(t.Root, f.Path, len(fine) > 0)
 		if err != nil {
 			return rel, err
 		}
-		if turn {
+		if len(fine) > 0 {
 			turned = append(turned, name)
 		} else {
 			plain = append(plain, name)
 		}
 	}
 	rel.Paths = append(slices.Clone(plain), turned...)
+	if t.Reconcile && len(rel.Paths) > 0 {
+		var err error
+		if rel.Columns, err = s.reconcile(ctx, fsys, t, rel.Paths); err != nil {
+			return rel, err
+		}
+	}
+	for _, c := range rel.Columns {
+		rel.Nanos[c.Name] = hasTimestamp(c.Type) && (t.AllNanos || rel.Fine[c.Name])
+	}
 	var parts []string
 	if len(plain) > 0 || len(turned) == 0 {
-		parts = append(parts, selectFrom(t.Columns, rel.Fine, plain, false))
+		parts = append(parts, selectFrom(rel.Columns, rel.Nanos, plain, false))
 	}
 	if len(turned) > 0 {
-		parts = append(parts, selectFrom(t.Columns, rel.Fine, turned, true))
+		parts = append(parts, selectFrom(rel.Columns, rel.Nanos, turned, true))
 	}
 	rel.SQL = strings.Join(parts, " UNION ALL ")
-	if rank := ranking(t); rank != "" && !t.Unique && len(rel.Paths) > 0 {
+	if rank := ranking(t.PrimaryKey, t.OrderBy, rel.Columns); rank != "" && !t.Unique && len(rel.Paths) > 0 {
 		rel.SQL = "SELECT * FROM (" + rel.SQL + ") QUALIFY " + rank + " = 1"
 	}
 	return rel, nil
@@ -107,7 +112,7 @@ func (s *Session) open(root, path string, turn bool) (string, error) {
 }
 
 // selectFrom reads one group of files. turned: their timestamps read as TIMESTAMP_NS, otherwise as TIMESTAMPTZ.
-func selectFrom(columns []schema.Column, fine map[string]bool, files []string, turned bool) string {
+func selectFrom(columns []schema.Column, nanos map[string]bool, files []string, turned bool) string {
 	var outer, empty strings.Builder
 	for i, c := range columns {
 		if i > 0 {
@@ -115,7 +120,7 @@ func selectFrom(columns []schema.Column, fine map[string]bool, files []string, t
 			empty.WriteString(", ")
 		}
 		name := Ident(c.Name)
-		outer.WriteString("CAST(" + name + " AS " + SQLType(c.Type, fine[c.Name]) + ") AS " + name)
+		outer.WriteString("CAST(" + name + " AS " + SQLType(c.Type, nanos[c.Name]) + ") AS " + name)
 		empty.WriteString("CAST(NULL AS " + storedType(c.Type, turned) + ") AS " + name)
 	}
 	from := "SELECT " + empty.String() + " WHERE false"
@@ -142,24 +147,24 @@ func ReadParquet(files []string) string {
 // ranking is store.declare.dedup-view's window, "" where the table has no key. order_by is followed by the order of the
 // clause; _commit_seq and _site_id decide between rows equal in all of that (one run id landed on two nodes at one instant), so
 // that every reader keeps the same one.
-func ranking(t Table) string {
-	if len(t.PrimaryKey) == 0 {
+func ranking(primaryKey []string, orderBy string, columns []schema.Column) string {
+	if len(primaryKey) == 0 {
 		return ""
 	}
 	has := map[string]bool{}
-	for _, c := range t.Columns {
+	for _, c := range columns {
 		has[c.Name] = true
 	}
-	for _, k := range t.PrimaryKey {
+	for _, k := range primaryKey {
 		if !has[k] {
 			return ""
 		}
 	}
 	var order []string
-	for _, name := range []string{t.OrderBy, schema.IngestedAt, schema.RunID, schema.RowSeq, schema.CommitSeq, schema.SiteID} {
+	for _, name := range []string{orderBy, schema.IngestedAt, schema.RunID, schema.RowSeq, schema.CommitSeq, schema.SiteID} {
 		if term := Ident(name) + " DESC NULLS LAST"; has[name] && !slices.Contains(order, term) {
 			order = append(order, term)
 		}
 	}
-	return "ROW_NUMBER() OVER (PARTITION BY " + Idents(t.PrimaryKey) + " ORDER BY " + strings.Join(order, ", ") + ")"
+	return "ROW_NUMBER() OVER (PARTITION BY " + Idents(primaryKey) + " ORDER BY " + strings.Join(order, ", ") + ")"
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"contextful/ref/colfile"
-	"contextful/ref/decl"
 	"contextful/ref/duck"
 	"contextful/ref/fault"
 	"contextful/ref/manifest"
@@ -78,7 +77,7 @@ func Scan(ctx context.Context, st *store.Store, table string, o Options) (Report
 	for _, c := range schema.Injected() {
 		order = append(order, c.Name)
 	}
-	columns := columnsOf(view)
+	columns := duck.FromView(view).Columns
 	order = slices.DeleteFunc(order, func(name string) bool {
 		return !slices.ContainsFunc(columns, func(c schema.Column) bool { return c.Name == name })
 	})
@@ -102,21 +101,10 @@ func resolve(ctx context.Context, st *store.Store, name string, asOf *manifest.I
 	if err != nil {
 		return nil, err
 	}
-	if err := Served(view.Declaration); err != nil {
-		return nil, err
+	if key := view.Declaration.Unserved(); key != "" {
+		return nil, fault.New(fault.StoreUnsupported, name, fmt.Sprintf("table %q declares %s, which this build does not serve yet", name, key))
 	}
 	return view, nil
-}
-
-// Served refuses with StoreUnsupported a table whose declaration changes what a read means in a way this build does not know.
-func Served(d *decl.Table) error {
-	for key, declared := range map[string]bool{"valid_time": d.ValidTime != nil, "available_time": d.AvailableTime != nil,
-		"snapshot": d.Snapshot != nil, "masks": len(d.Masks) > 0} {
-		if declared {
-			return fault.New(fault.StoreUnsupported, d.Name, fmt.Sprintf("table %q declares %s, which this build does not serve yet", d.Name, key))
-		}
-	}
-	return nil
 }
 
 // match finds the store's table for each name of a statement: the exact name, or the one table that differs in case alone.
@@ -164,46 +152,20 @@ func match(st *store.Store, parsed *statement) ([]string, error) {
 	return found, nil
 }
 
-// columnsOf are the columns a reader sees: the schema's, or before anything was landed what is declared.
-func columnsOf(view *store.View) []schema.Column {
-	if view.Schema != nil && len(view.Schema.Columns) > 0 {
-		return view.Schema.Columns
-	}
-	var columns []schema.Column
-	for name, t := range view.Declaration.Columns {
-		columns = append(columns, schema.Column{Name: name, Type: t, Nullable: true})
-	}
-	slices.SortFunc(columns, func(a, b schema.Column) int { return strings.Compare(a.Name, b.Name) })
-	return append(columns, schema.Injected()...)
-}
-
-// TableOf is what the engine needs of a resolved view.
-func TableOf(view *store.View) duck.Table {
-	t := duck.Table{
-		Root: view.Table.Store().Root(), Columns: columnsOf(view), PrimaryKey: view.Declaration.PrimaryKey, OrderBy: view.Declaration.OrderBy,
-		// A pass leaves one row per key: its snapshot alone needs no ranking.
-		Unique: view.Head != nil && len(view.Runs) == 0 && slices.Equal(view.Head.PrimaryKey, view.Declaration.PrimaryKey),
-	}
-	for _, f := range view.Files {
-		t.Files = append(t.Files, duck.File{Path: f.Path, Rows: f.Rows, Fine: f.Fine})
-	}
-	return t
-}
-
 // answer gives the engine the views, locks it, runs the statement and prints.
 func answer(ctx context.Context, s *duck.Session, st *store.Store, views []*store.View, asViews bool, sql string, o Options) (Report, error) {
 	var prefix strings.Builder
 	var paths []string
 	for i, view := range views {
-		rel, err := s.Relation(ctx, st.FS(), TableOf(view))
+		rel, err := s.Relation(ctx, st.FS(), duck.FromView(view))
 		if err != nil {
-			return Report{}, err
+			return Report{}, blame(st, views, err)
 		}
 		paths = append(paths, rel.Paths...)
 		name := duck.Ident(view.Table.Name())
 		if asViews {
 			if _, err := s.Exec(ctx, "CREATE VIEW "+name+" AS "+rel.SQL); err != nil {
-				return Report{}, blame(s, st, views, s.Explain(err))
+				return Report{}, blame(st, views, s.Explain(err))
 			}
 			continue
 		}
@@ -223,7 +185,7 @@ func answer(ctx context.Context, s *duck.Session, st *store.Store, views []*stor
 	}
 	result, err := run(ctx, s, prefix.String(), sql, o.Limit)
 	if err != nil {
-		return Report{}, blame(s, st, views, err)
+		return Report{}, blame(st, views, err)
 	}
 	encoder := newEncoder(o.Format, o.Out)
 	if err := result.write(ctx, encoder, o.Format != CSV && o.Format != Table); err != nil {
@@ -236,7 +198,7 @@ func answer(ctx context.Context, s *duck.Session, st *store.Store, views []*stor
 }
 
 // blame finds the damaged part behind an engine's error about a file, so that the refusal names the part and not the SQL.
-func blame(_ *duck.Session, st *store.Store, views []*store.View, err error) error {
+func blame(st *store.Store, views []*store.View, err error) error {
 	var coded *fault.Error
 	if !errors.As(err, &coded) || coded.Code != fault.QueryFailed {
 		return err

@@ -1,0 +1,96 @@
+package duck
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"contextful/ref/colfile"
+	"contextful/ref/schema"
+	"contextful/ref/store"
+	"contextful/ref/vfs"
+)
+
+// FromView is what a relation needs of a resolved view. Columns are the schema's, or before anything was landed the declared ones.
+func FromView(v *store.View) Table {
+	t := Table{
+		Root: v.Table.Store().Root(), PrimaryKey: v.Declaration.PrimaryKey, OrderBy: v.Declaration.OrderBy,
+		// A pass leaves one row per key: its snapshot alone needs no ranking.
+		Unique: v.Head != nil && len(v.Runs) == 0 && slices.Equal(v.Head.PrimaryKey, v.Declaration.PrimaryKey),
+	}
+	if v.Schema != nil && len(v.Schema.Columns) > 0 {
+		t.Columns = v.Schema.Columns
+	} else {
+		t.Reconcile = true
+		for name, typ := range v.Declaration.Columns {
+			t.Columns = append(t.Columns, schema.Column{Name: name, Type: typ, Nullable: true})
+		}
+		slices.SortFunc(t.Columns, func(a, b schema.Column) int { return strings.Compare(a.Name, b.Name) })
+		t.Columns = append(t.Columns, schema.Injected()...)
+	}
+	for _, f := range v.Files {
+		t.Files = append(t.Files, File{Path: f.Path, Rows: f.Rows, Fine: f.Fine})
+	}
+	// This node's landings write the schema first; what another node landed may be here before its schema is.
+	for _, r := range v.Runs {
+		t.Reconcile = t.Reconcile || r.NodeID != v.Table.Store().Node()
+	}
+	return t
+}
+
+// reconcile compares what the engine finds in the files with the columns known, and where they differ merges every file's schema in
+// (store.reconcile.lattice; keys are not judged here).
+func (s *Session) reconcile(ctx context.Context, fsys vfs.FS, t Table, paths []string) ([]schema.Column, error) {
+	known := map[string]schema.Type{}
+	for _, c := range t.Columns {
+		known[schema.FoldName(c.Name)] = c.Type
+	}
+	rows, err := s.conn.QueryContext(ctx, "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM "+ReadParquet(paths)+")")
+	if err != nil {
+		return nil, s.Explain(err)
+	}
+	defer rows.Close()
+	agree := true
+	for rows.Next() {
+		var name, found string
+		if err := rows.Scan(&name, &found); err != nil {
+			return nil, s.Explain(err)
+		}
+		typ, ok := known[schema.FoldName(name)]
+		agree = agree && ok && reads(typ, found)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, s.Explain(err)
+	}
+	if agree {
+		return t.Columns, nil
+	}
+	merged := &schema.Schema{Columns: t.Columns}
+	for _, f := range t.Files {
+		info, err := colfile.ReadInfo(fsys, f.Path)
+		if err != nil {
+			return nil, err
+		}
+		in, err := schema.FromArrow(info.Schema)
+		if err != nil {
+			return nil, err
+		}
+		if merged, err = schema.Merge(merged, &schema.Schema{Columns: in.Columns}, nil); err != nil {
+			return nil, err
+		}
+	}
+	return merged.Columns, nil
+}
+
+// reads says whether a column of type t holds every value of the engine's type found.
+func reads(t schema.Type, found string) bool {
+	switch t.Kind {
+	case schema.Timestamp:
+		return found == "TIMESTAMP WITH TIME ZONE" || found == "TIMESTAMP_NS"
+	case schema.Float64:
+		return found == "DOUBLE" || found == "BIGINT"
+	case schema.None:
+		return false
+	}
+	return t.Scalar() && found == storedType(t, false)
+}
