@@ -1,0 +1,100 @@
+package inspect
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// A Field is a column of schema.json. Type is written as the declaration language does where it has a word for it
+// ("int64", "timestamp", "json"), else as the Arrow type's own name.
+type Field struct {
+	Name     string
+	Type     string
+	Nullable bool
+}
+
+type schemaField struct {
+	Name     string         `json:"name"`
+	Type     map[string]any `json:"type"`
+	Nullable bool           `json:"nullable"`
+	Metadata any            `json:"metadata"`
+}
+
+// Schema reads a table's schema.json (Arrow's JSON form); fs.ErrNotExist where there is none.
+func Schema(root, table string) ([]Field, error) {
+	path := filepath.Join(TableDir(root, table), "schema.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return DecodeSchema(path, text)
+}
+
+// DecodeSchema reads the text of a schema.json.
+func DecodeSchema(what string, text []byte) ([]Field, error) {
+	var doc struct {
+		Fields []schemaField `json:"fields"`
+		Schema *struct {
+			Fields []schemaField `json:"fields"`
+		} `json:"schema"`
+	}
+	if err := decode(what, text, &doc); err != nil {
+		return nil, err
+	}
+	if doc.Schema != nil {
+		doc.Fields = doc.Schema.Fields
+	}
+	if doc.Fields == nil {
+		return nil, fmt.Errorf("%s has no fields", what)
+	}
+	var out []Field
+	for _, f := range doc.Fields {
+		out = append(out, Field{Name: f.Name, Type: typeName(f), Nullable: f.Nullable})
+	}
+	return out, nil
+}
+
+func typeName(f schemaField) string {
+	name, _ := f.Type["name"].(string)
+	switch name {
+	case "bool":
+		return "boolean"
+	case "int":
+		return fmt.Sprintf("int%v", f.Type["bitWidth"])
+	case "floatingpoint":
+		switch f.Type["precision"] {
+		case "DOUBLE":
+			return "float64"
+		case "SINGLE":
+			return "float32"
+		}
+		return "float16"
+	case "utf8", "largeutf8":
+		if extension(f.Metadata) == "arrow.json" {
+			return "json"
+		}
+		return "utf8"
+	case "fixedsizebinary":
+		return fmt.Sprintf("binary(%v)", f.Type["byteWidth"])
+	}
+	return name
+}
+
+// extension is the Arrow extension name in a field's metadata, which is a list of key and value, or an object.
+func extension(m any) string {
+	const key = "ARROW:extension:name"
+	switch m := m.(type) {
+	case map[string]any:
+		s, _ := m[key].(string)
+		return s
+	case []any:
+		for _, kv := range m {
+			if o, ok := kv.(map[string]any); ok && o["key"] == key {
+				s, _ := o["value"].(string)
+				return s
+			}
+		}
+	}
+	return ""
+}
