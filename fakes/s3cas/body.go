@@ -131,6 +131,13 @@ func (rq *request) readChunked(kind string) ([]byte, http.Header, *apiError) {
 	if e != nil {
 		return nil, nil, e
 	}
+	if promised, ok := headerOf(rq.header, "X-Amz-Trailer"); ok {
+		for name := range strings.SplitSeq(promised, ",") {
+			if _, ok := headerOf(trailer, textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name))); !ok {
+				return nil, nil, refuse(400, "MalformedTrailerError", "The request contained trailing data that was not well-formed or did not conform to our published schema.")
+			}
+		}
+	}
 	return body.Bytes(), trailer, nil
 }
 

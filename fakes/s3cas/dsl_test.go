@@ -74,6 +74,7 @@ func TestParseFaultErrors(t *testing.T) {
 		{`(Drop {Put})`, "is expected"},
 		{strings.Repeat("(And ", 100), "inside each other"},
 		{`(Drop (Key "` + strings.Repeat("x", 70_000) + `"))`, "longer than"},
+		{`(Drop (Key "` + strings.Repeat("\x01", 30_000) + `"))`, "printed, is longer than"},
 	}
 	for _, c := range cases {
 		_, err := s3cas.ParseFault(c.text)

@@ -93,6 +93,9 @@ func ParseFaults(text string) ([]Fault, error) {
 		if err != nil {
 			return nil, err
 		}
+		if len(f.String()) > maxFaultText { // escapes can make the printed form longer than the one read
+			return nil, syntax(text, n.at, "the text, printed, is longer than %d bytes", maxFaultText)
+		}
 		out = append(out, f)
 	}
 	return out, nil

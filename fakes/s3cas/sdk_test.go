@@ -80,10 +80,12 @@ func TestSDKDefaultsChunked(t *testing.T) {
 	f := start(t)
 	ts := httptest.NewTLSServer(f.Server)
 	defer ts.Close()
-	c := f.sdk("alpha", func(o *s3.Options) {
-		o.BaseEndpoint, o.HTTPClient = aws.String(ts.URL), ts.Client()
+	byDefault := func(o *s3.Options) {
 		o.RequestChecksumCalculation, o.ResponseChecksumValidation = aws.RequestChecksumCalculationWhenSupported, aws.ResponseChecksumValidationWhenSupported
-	})
+	}
+	_, err := f.sdk("alpha", byDefault).PutObject(f.ctx, &s3.PutObjectInput{Bucket: aws.String(bkt), Key: aws.String("plain"), Body: strings.NewReader("x")})
+	want(t, "without TLS the checksum is a header", sdkCode(err), "ok")
+	c := f.sdk("alpha", byDefault, func(o *s3.Options) { o.BaseEndpoint, o.HTTPClient = aws.String(ts.URL), ts.Client() })
 	big := make([]byte, 3<<20)
 	_, _ = rand.Read(big)
 	for _, alg := range []types.ChecksumAlgorithm{"", types.ChecksumAlgorithmCrc32, types.ChecksumAlgorithmCrc32c, types.ChecksumAlgorithmSha1, types.ChecksumAlgorithmSha256, types.ChecksumAlgorithmCrc64nvme} {
@@ -107,7 +109,7 @@ func TestSDKDefaultsChunked(t *testing.T) {
 		}
 	}
 	f.mode("reject_aws_chunked")
-	_, err := c.PutObject(f.ctx, &s3.PutObjectInput{Bucket: aws.String(bkt), Key: aws.String("no"), Body: strings.NewReader("x")})
+	_, err = c.PutObject(f.ctx, &s3.PutObjectInput{Bucket: aws.String(bkt), Key: aws.String("no"), Body: strings.NewReader("x")})
 	want(t, "the trailer was really there", sdkCode(err), "501 NotImplemented")
 }
 
