@@ -178,7 +178,7 @@ func notKilled(m Mutant, s report.Scenario) string {
 	switch {
 	case step == nil:
 		return "it failed, but at no step"
-	case step.Keyword == "Given":
+	case step.Kind == "Given":
 		return "it failed while it was being set up: " + step.Text
 	case s.Mismatch == nil && !(noAnswer && m.Hangs):
 		return "it failed without a mismatch: " + s.Reason

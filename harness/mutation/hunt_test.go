@@ -40,7 +40,7 @@ func passes(id string, seconds float64, tags ...string) report.Scenario {
 
 func fails(keyword string, m *report.Mismatch, calls ...report.Call) report.Scenario {
 	return report.Scenario{Verdict: report.Fail, Reason: "because", Mismatch: m, Calls: calls,
-		Steps: []report.Step{{Keyword: "Given", Text: "ground", Status: report.StepPassed}, {Keyword: keyword, Text: "it holds", Status: report.StepFailed}}}
+		Steps: []report.Step{{Keyword: "Given", Kind: "Given", Text: "ground", Status: report.StepPassed}, {Keyword: keyword, Kind: keyword, Text: "it holds", Status: report.StepFailed}}}
 }
 
 var differs = &report.Mismatch{What: "order", Expected: "first", Actual: "last"}

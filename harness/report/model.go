@@ -66,18 +66,19 @@ type Subject struct {
 
 // A Selection says what was asked for.
 type Selection struct {
-	Clauses  []string `json:"clauses"`  // globs over clause ids; empty selects all
-	Profiles []string `json:"profiles"` // capabilities; empty selects all
-	Seed     int64    `json:"seed"`     // of the order and of every random choice
-	Shuffle  bool     `json:"shuffle,omitempty"`
-	Repeat   int      `json:"repeat"` // how often each scenario ran
-	Jobs     int      `json:"jobs"`
-	Strict   bool     `json:"strict,omitempty"`           // a SHOULD that fails counts
-	Require  bool     `json:"require_services,omitempty"` // an unavailable service counts
+	Clauses   []string `json:"clauses"`             // globs over clause ids; empty selects all
+	Profiles  []string `json:"profiles"`            // capabilities; empty selects all
+	Scenarios []string `json:"scenarios,omitempty"` // ids; empty selects all
+	Seed      uint64   `json:"seed"`                // of the order and of every random choice
+	Shuffle   bool     `json:"shuffle,omitempty"`
+	Repeat    int      `json:"repeat"` // how often each scenario ran
+	Jobs      int      `json:"jobs"`
+	Strict    bool     `json:"strict,omitempty"`           // a SHOULD that fails counts
+	Require   bool     `json:"require_services,omitempty"` // an unavailable service counts
 }
 
 // Filtered reports whether less than everything was asked for.
-func (s Selection) Filtered() bool { return len(s.Clauses) > 0 || len(s.Profiles) > 0 }
+func (s Selection) Filtered() bool { return len(s.Clauses)+len(s.Profiles)+len(s.Scenarios) > 0 }
 
 // Digests are lower-case hex SHA-256: what was run against what.
 type Digests struct {
@@ -150,31 +151,35 @@ type Gap struct {
 
 // A Scenario is one question as it was asked, an outline's row counted by itself.
 type Scenario struct {
-	ID        string    `json:"id"`      // unique in the report and the same in the next run
-	Name      string    `json:"name"`    // with an outline's placeholders filled in
-	Feature   string    `json:"feature"` // path below features/
-	Line      int       `json:"line"`
-	Area      string    `json:"area"`  // the operation of its page: "store.pull"
-	Tags      []string  `json:"tags"`  // "clause" or "clause#facet"
-	Level     string    `json:"level"` // the most binding of its clauses
-	Needs     []string  `json:"needs"` // capabilities
-	Services  []string  `json:"services,omitempty"`
-	Verdict   Verdict   `json:"verdict"`
-	Reason    string    `json:"reason,omitempty"` // one line: why the verdict is not pass
-	Flaky     bool      `json:"flaky,omitempty"`  // its repeats disagreed
-	Seconds   float64   `json:"seconds"`
-	Steps     []Step    `json:"steps"`
-	Mismatch  *Mismatch `json:"mismatch,omitempty"` // of a fail
-	Calls     []Call    `json:"calls,omitempty"`    // what was run, kept for what did not pass
-	Journal   []string  `json:"journal,omitempty"`  // requests the bucket saw, one line each; kept likewise
-	Tree      []string  `json:"tree,omitempty"`     // what changed on disk, one line each; kept likewise
-	Bundle    string    `json:"bundle,omitempty"`   // directory, relative to report.json
-	Reproduce string    `json:"reproduce"`          // the command line that asks this alone
+	ID        string            `json:"id"`      // unique in the report and the same in the next run
+	Name      string            `json:"name"`    // with an outline's placeholders filled in
+	Feature   string            `json:"feature"` // path below features/
+	Line      int               `json:"line"`
+	Examples  map[string]string `json:"examples,omitempty"` // of an outline row
+	Area      string            `json:"area"`               // the operation of its page: "store.pull"
+	Tags      []string          `json:"tags"`               // "clause" or "clause#facet"
+	Level     string            `json:"level"`              // the most binding of its clauses
+	Needs     []string          `json:"needs"`              // capabilities
+	Services  []string          `json:"services,omitempty"`
+	Verdict   Verdict           `json:"verdict"`
+	Reason    string            `json:"reason,omitempty"`  // one line: why the verdict is not pass
+	Attempt   int               `json:"attempt,omitempty"` // which repeat this is the record of, from 1
+	Flaky     bool              `json:"flaky,omitempty"`   // its repeats disagreed
+	Seconds   float64           `json:"seconds"`
+	Steps     []Step            `json:"steps"`
+	Mismatch  *Mismatch         `json:"mismatch,omitempty"` // of a fail
+	Calls     []Call            `json:"calls,omitempty"`    // what was run, kept for what did not pass
+	Journal   []string          `json:"journal,omitempty"`  // requests the bucket saw, one line each; kept likewise
+	Tree      []string          `json:"tree,omitempty"`     // what changed on disk, one line each; kept likewise
+	Notes     []string          `json:"notes,omitempty"`    // what else the steps noted, one line each; kept likewise
+	Bundle    string            `json:"bundle,omitempty"`   // directory, relative to report.json
+	Reproduce string            `json:"reproduce"`          // the command line that asks this alone
 }
 
-// A Step is one line of a scenario. Keyword is Given, When or Then: And and But count as what they continue.
+// A Step is one line of a scenario. Keyword is as written ("And"), Kind the Given, When or Then that it continues.
 type Step struct {
 	Keyword string  `json:"keyword"`
+	Kind    string  `json:"kind"`
 	Text    string  `json:"text"`
 	Line    int     `json:"line"`
 	Status  string  `json:"status"` // passed, failed, error or skipped
@@ -200,18 +205,20 @@ type Mismatch struct {
 
 // A Call is one invocation of the implementation.
 type Call struct {
-	Node    string   `json:"node"`
-	Verb    string   `json:"verb"`
-	Argv    []string `json:"argv"`
-	Dir     string   `json:"dir,omitempty"`
-	Exit    int      `json:"exit"`
-	Signal  string   `json:"signal,omitempty"`
-	Seconds float64  `json:"seconds"`
-	Stdout  string   `json:"stdout,omitempty"`
-	Stderr  string   `json:"stderr,omitempty"`
-
-	NoAnswer bool `json:"no_answer,omitempty"` // past its limit, and killed for it
-	Panicked bool `json:"panicked,omitempty"`  // its stderr shows a crash of its runtime, not a refusal
+	Node      string            `json:"node"`
+	Verb      string            `json:"verb"`
+	Principal string            `json:"principal,omitempty"` // what the journal calls it: "beta.pull.2"
+	Argv      []string          `json:"argv"`
+	Env       map[string]string `json:"env,omitempty"` // what was added to the kit's fixed environment
+	Stdin     string            `json:"stdin,omitempty"`
+	Exit      int               `json:"exit"`             // -1: ended by a signal, or never ended
+	Signal    string            `json:"signal,omitempty"` // "killed"
+	Killed    string            `json:"killed,omitempty"` // what the kit killed or stopped it at, if it did
+	Seconds   float64           `json:"seconds"`
+	Stdout    string            `json:"stdout,omitempty"`
+	Stderr    string            `json:"stderr,omitempty"`
+	NoAnswer  bool              `json:"no_answer,omitempty"` // past its limit, and killed for it
+	Panicked  bool              `json:"panicked,omitempty"`  // its stderr shows a crash of its runtime, not a refusal
 }
 
 // A Baseline tells how the recorded expected failures fared.
