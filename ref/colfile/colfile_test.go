@@ -196,7 +196,7 @@ func (f *fullDisk) Write(p []byte) (int, error) {
 }
 
 func TestFullDisk(t *testing.T) {
-	for _, room := range []int{0, 100, 5000} {
+	for _, room := range []int{0, 100, 1500} {
 		w, err := NewWriter(&fullDisk{room}, testSchema(), Options{RowGroupRows: 500})
 		if err == nil {
 			rec := batch(memory.DefaultAllocator, 0, 2000, 1)

@@ -64,8 +64,9 @@ func writeFailed(err error) error {
 	return fault.New(fault.StoreWriteFailed, "", "a Parquet part could not be written").Wrap(err)
 }
 
-// WriterProperties are the Parquet properties every part is written with.
-func WriterProperties(o Options) *parquet.WriterProperties {
+// WriterProperties are the Parquet properties a part with the columns of sc is written with. Numbers take no dictionary: a
+// hash lookup for each costs more than all else, and packed differences are smaller besides.
+func WriterProperties(sc *arrow.Schema, o Options) *parquet.WriterProperties {
 	rows := o.RowGroupRows
 	if rows <= 0 {
 		rows = RowGroupRows
@@ -77,6 +78,16 @@ func WriterProperties(o Options) *parquet.WriterProperties {
 	}
 	if o.Allocator != nil {
 		props = append(props, parquet.WithAllocator(o.Allocator))
+	}
+	for _, f := range sc.Fields() {
+		// Only flat columns: the path of such a column is its name.
+		path := parquet.ColumnPath{f.Name}
+		switch f.Type.ID() {
+		case arrow.INT32, arrow.INT64, arrow.TIMESTAMP:
+			props = append(props, parquet.WithDictionaryPath(path, false), parquet.WithEncodingPath(path, parquet.Encodings.DeltaBinaryPacked))
+		case arrow.FLOAT64:
+			props = append(props, parquet.WithDictionaryPath(path, false))
+		}
 	}
 	return parquet.NewWriterProperties(props...)
 }
@@ -92,11 +103,11 @@ func NewWriter(out io.Writer, sc *arrow.Schema, o Options) (w *Writer, err error
 		}
 		w.names = append(w.names, f.Name)
 	}
-	arrow := []pqarrow.WriterOption{pqarrow.WithStoreSchema()}
+	opts := []pqarrow.WriterOption{pqarrow.WithStoreSchema()}
 	if o.Allocator != nil {
-		arrow = append(arrow, pqarrow.WithAllocator(o.Allocator))
+		opts = append(opts, pqarrow.WithAllocator(o.Allocator))
 	}
-	w.pq, err = pqarrow.NewFileWriter(sc, &w.out, WriterProperties(o), pqarrow.NewArrowWriterProperties(arrow...))
+	w.pq, err = pqarrow.NewFileWriter(sc, &w.out, WriterProperties(sc, o), pqarrow.NewArrowWriterProperties(opts...))
 	return w, err
 }
 

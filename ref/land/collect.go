@@ -1,0 +1,175 @@
+package land
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"contextful/ref/fault"
+	"contextful/ref/schema"
+)
+
+// landed is one column of the whole input.
+type landed struct {
+	name    string
+	rule    *rule
+	kind    schema.Kind
+	first   string // where its first value stands
+	inexact string // where the first integer stands that float64 does not hold, "" for nowhere
+	digest  *columnDigest
+	stale   bool // promoted after rows were hashed: the digest is made again from the spool
+}
+
+// collector takes the blocks in input order: it settles each column's type over all of them, hashes and spools.
+type collector struct {
+	input   string
+	rules   rules
+	columns []*landed
+	at      map[string]int
+	folded  map[string]string
+	rows    int64
+	spool   *spool
+}
+
+func newCollector(input string, rs rules, sp *spool) *collector {
+	return &collector{input: input, rules: rs, at: map[string]int{}, folded: map[string]string{}, spool: sp}
+}
+
+// take adds one block, or gives the refusal of its first bad row.
+func (c *collector) take(b *block) error {
+	piece := piece{rows: b.rows}
+	var worst *rowError
+	for i := range b.columns {
+		bc := &b.columns[i]
+		k, e := c.column(b, bc)
+		if e != nil {
+			if worst == nil || e.row < worst.row {
+				worst = e
+			}
+			continue
+		}
+		piece.columns = append(piece.columns, k)
+		piece.values = append(piece.values, bc.values)
+	}
+	// The block's own error stopped its reading, so a type that does not fit the blocks before stands above it.
+	if worst != nil {
+		return worst.fault(c.input, c.rows)
+	}
+	if b.err != nil {
+		if e, ok := b.err.(*rowError); ok {
+			return e.fault(c.input, c.rows)
+		}
+		return b.err
+	}
+	if b.rows == 0 {
+		return nil
+	}
+	if c.rows > math.MaxInt64-int64(b.rows) {
+		return fault.New(fault.StoreInputMalformed, c.input, c.input+" has more rows than int64 counts")
+	}
+	for i, k := range piece.columns {
+		d := c.columns[k].digest
+		d.absent(c.rows - d.rows)
+		d.add(piece.values[i])
+	}
+	c.rows += int64(b.rows)
+	return c.spool.add(piece, c.columns)
+}
+
+// column joins a block's column with what earlier blocks held and gives its number.
+func (c *collector) column(b *block, bc *blockColumn) (int, *rowError) {
+	bad := func(code fault.Code, row int, hint, format string, args ...any) *rowError {
+		return &rowError{code: code, row: row, line: b.lineOf(row), column: bc.name, hint: hint, text: fmt.Sprintf(format, args...)}
+	}
+	k, ok := c.at[bc.name]
+	if !ok {
+		if other, ok := c.folded[schema.FoldName(bc.name)]; ok {
+			e := ambiguous(other, bc.name)
+			e.row, e.line = bc.first, b.lineOf(bc.first)
+			return 0, e
+		}
+		k = len(c.columns)
+		c.at[bc.name], c.folded[schema.FoldName(bc.name)] = k, bc.name
+		c.columns = append(c.columns, &landed{name: bc.name, rule: bc.rule, kind: bc.kind, first: c.where(b, bc.first), digest: newColumnDigest()})
+	}
+	have := c.columns[k]
+	switch {
+	case have.kind == bc.kind:
+	case have.kind == schema.Int64 && bc.kind == schema.Float64 || have.kind == schema.Float64 && bc.kind == schema.Int64:
+		if bc.rule.key {
+			f := schema.KeyWidened(bc.name, schema.Of(have.kind), schema.Of(bc.kind))
+			return 0, bad(f.Code, bc.first, f.Hint, "%s", f.Message)
+		}
+		if have.inexact != "" {
+			return 0, bad(fault.StoreSchemaIncompatible, bc.first, "", "column %q holds int64 (past 2^53 in %s) and arrives as float64, which would lose digits",
+				bc.name, have.inexact)
+		}
+		if bc.kind == schema.Int64 && bc.inexact >= 0 {
+			return 0, bad(fault.StoreSchemaIncompatible, bc.inexact, "", "column %q holds float64 and arrives as int64, and as float64 an integer here would lose digits", bc.name)
+		}
+		have.kind, have.stale = schema.Float64, true
+	default:
+		return 0, bad(fault.StoreSchemaIncompatible, bc.first, "declare the column as json to keep values of several types",
+			"column %q holds %s (since %s) and arrives as %s", bc.name, schema.Of(have.kind), have.first, schema.Of(bc.kind))
+	}
+	if bc.inexact >= 0 && have.inexact == "" {
+		have.inexact = c.where(b, bc.inexact)
+	}
+	return k, nil
+}
+
+func (c *collector) where(b *block, row int) string {
+	if line := b.lineOf(row); line > 0 {
+		return fmt.Sprintf("line %d", line)
+	}
+	return fmt.Sprintf("row %d", c.rows+int64(row)+1)
+}
+
+// digest gives the landing's batch_digest. Columns promoted on the way are hashed anew, in their final type.
+func (c *collector) digest(position []byte) (string, error) {
+	stale := map[int]bool{}
+	for i, col := range c.columns {
+		if col.stale {
+			stale[i], col.digest = true, newColumnDigest()
+		}
+	}
+	if len(stale) > 0 {
+		rows := int64(0)
+		err := c.spool.each(func(p piece) error {
+			for i, k := range p.columns {
+				if stale[k] {
+					d := c.columns[k].digest
+					d.absent(rows - d.rows)
+					final := asKind(p.values[i], c.columns[k].kind)
+					d.add(final)
+					final.Release()
+				}
+			}
+			rows += int64(p.rows)
+			return nil
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return batchDigest(c.columns, c.rows, position), nil
+}
+
+// arriving is the schema of the input's columns: in a primary-key table the promotion of a key was refused before.
+func (c *collector) arriving() *schema.Schema {
+	s := &schema.Schema{}
+	for _, col := range c.columns {
+		s.Columns = append(s.Columns, schema.Column{Name: col.name, Type: schema.Of(col.kind), Nullable: true})
+	}
+	return s
+}
+
+// asKind gives the values in their column's final kind: only int64 to float64 ever differs. The caller releases the result.
+func asKind(a arrow.Array, k schema.Kind) arrow.Array {
+	if k == schema.Float64 && a.DataType().ID() == arrow.INT64 {
+		return floatsOf(a)
+	}
+	a.Retain()
+	return a
+}

@@ -1,0 +1,118 @@
+package land
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+
+	"contextful/ref/fault"
+)
+
+const (
+	blockBytes = 1 << 20  // of input parsed at a time
+	maxLine    = 64 << 20 // of one row
+	maxWorkers = 4
+)
+
+// source reads an input to its end and hands its blocks on, in order, on the caller's goroutine.
+type source func(ctx context.Context, take func(*block) error) error
+
+// unreadable is an input that failed under us, not one with bad rows.
+func unreadable(input string, err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fault.New(fault.StoreInputMalformed, input, input+" could not be read to its end").Wrap(err)
+}
+
+// jsonLines reads JSON Lines: blocks of whole lines are parsed side by side and taken in order. When it returns early, a
+// goroutine may still wait for the input's next bytes.
+func jsonLines(in io.Reader, name string, rs rules) source {
+	type job struct {
+		data []byte
+		line int64
+		done chan *block
+	}
+	return func(ctx context.Context, take func(*block) error) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		workers := max(1, min(runtime.GOMAXPROCS(0), maxWorkers))
+		jobs, ordered := make(chan *job, workers), make(chan *job, workers)
+		var readErr error // published by closing ordered
+		for range workers {
+			go func() {
+				for j := range jobs {
+					j.done <- rowsOf(rs, j.data, j.line)
+				}
+			}()
+		}
+		go func() {
+			defer close(ordered)
+			defer close(jobs)
+			line := int64(1)
+			readErr = lineBlocks(in, name, func(data []byte, lines int64) error {
+				j := &job{data: data, line: line, done: make(chan *block, 1)}
+				line += lines
+				for _, to := range []chan *job{jobs, ordered} {
+					select {
+					case to <- j:
+					case <-ctx.Done():
+						return ctx.Err()
+					}
+				}
+				return nil
+			})
+		}()
+		for j := range ordered {
+			select {
+			case b := <-j.done:
+				if err := take(b); err != nil {
+					return err
+				}
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		if readErr != nil {
+			return readErr
+		}
+		return ctx.Err()
+	}
+}
+
+// lineBlocks cuts an input into blocks of whole lines. The bytes of a block are its receiver's.
+func lineBlocks(in io.Reader, name string, each func(data []byte, lines int64) error) error {
+	var carry []byte
+	line := int64(1)
+	for {
+		buf := make([]byte, len(carry), max(blockBytes, 2*len(carry)))
+		copy(buf, carry)
+		n, err := io.ReadFull(in, buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		end := err == io.EOF || err == io.ErrUnexpectedEOF
+		if err != nil && !end {
+			return unreadable(name, err)
+		}
+		cut := bytes.LastIndexByte(buf, '\n') + 1
+		if end {
+			cut = len(buf)
+		}
+		if cut > 0 {
+			lines := int64(bytes.Count(buf[:cut], []byte{'\n'}))
+			if err := each(buf[:cut:cut], lines); err != nil {
+				return err
+			}
+			line += lines
+		}
+		carry = buf[cut:]
+		if len(carry) > maxLine {
+			return fault.New(fault.StoreInputMalformed, fmt.Sprintf("%s:%d", name, line), fmt.Sprintf("%s:%d: the line is longer than 64 MiB", name, line))
+		}
+		if end {
+			return nil
+		}
+	}
+}

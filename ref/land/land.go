@@ -1,0 +1,260 @@
+package land
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"contextful/ref/decl"
+	"contextful/ref/fault"
+	"contextful/ref/key"
+	"contextful/ref/manifest"
+	"contextful/ref/schema"
+	"contextful/ref/store"
+)
+
+// Formats of an input.
+const (
+	JSONL   = "jsonl"
+	CSV     = "csv"
+	Parquet = "parquet"
+)
+
+// DefaultMemory is how many bytes of typed rows stay in memory before the spool goes to a temporary file.
+const DefaultMemory = 64 << 20
+
+// Options say what to land. Table, Input, RunID and SiteID are needed.
+type Options struct {
+	Table     string
+	Input     io.Reader
+	InputName string // for messages, such as the file's name; "input" if empty
+	Format    string // jsonl (default), csv or parquet
+	RunID     string
+	SiteID    string
+	// Types are column types of the producer's; they must agree with the declaration's.
+	Types map[string]schema.Type
+	// Position is where the source stands after these rows, any JSON; it is recorded in the manifest as its cursor.
+	Position   json.RawMessage
+	PipelineID string
+	// Replace makes the run a replacement frontier even where the table does not declare write_mode = "replace".
+	Replace bool
+	// TempDir holds the spool of an input larger than MemoryBytes; "" is the system's.
+	TempDir     string
+	MemoryBytes int64 // DefaultMemory if 0
+	// Progress is called on the landing's goroutine with the number of rows read so far.
+	Progress func(rows int64)
+}
+
+// Report is what happened. Replayed: the same run with the same content was committed before, nothing was written.
+type Report struct {
+	RunID     string
+	Rows      int64
+	Replayed  bool
+	Parts     int
+	CommitSeq int64
+}
+
+// Run lands the whole input as one run, or refuses and leaves the store as it was.
+//
+// Refusals: StoreTableUnknown, StoreNameInvalid, StoreTypeUnknown, StoreUnsupported (a declaration or a type this build does
+// not serve yet), StoreDeclarationInvalid, StoreDeclarationChanged; StoreInputMalformed, StoreInputEmpty,
+// StoreReservedColumnName, StoreColumnAmbiguous, StoreSchemaIncompatible, StoreKeyWidened (all naming row and column where there
+// is one); StoreRunConflict (the same run id, other content), StoreBusy, StoreWriteFailed.
+func Run(ctx context.Context, s *store.Store, o Options) (Report, error) {
+	t, stored, err := prepare(s, &o)
+	if err != nil {
+		return Report{}, err
+	}
+	rs := newRules(t.Declared(), stored, o.Types)
+	sp := newSpool(o.TempDir, o.MemoryBytes)
+	defer sp.close()
+	c := newCollector(o.InputName, rs, sp)
+	read, err := o.source(rs)
+	if err != nil {
+		return Report{}, err
+	}
+	err = read(ctx, func(b *block) error {
+		if err := c.take(b); err != nil {
+			return err
+		}
+		if o.Progress != nil {
+			o.Progress(c.rows)
+		}
+		return nil
+	})
+	if err != nil {
+		return Report{}, err
+	}
+	if c.rows == 0 {
+		return Report{}, fault.New(fault.StoreInputEmpty, o.InputName, o.InputName+" holds no row")
+	}
+	digest, err := c.digest(o.Position)
+	if err != nil {
+		return Report{}, err
+	}
+	l, err := t.Lock(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	r, err := commit(ctx, t, l, &o, c, digest)
+	return r, errors.Join(err, l.Release())
+}
+
+// prepare checks everything that can be checked before the input is read.
+func prepare(s *store.Store, o *Options) (*store.Table, *schema.Schema, error) {
+	if o.InputName == "" {
+		o.InputName = "input"
+	}
+	if o.MemoryBytes <= 0 {
+		o.MemoryBytes = DefaultMemory
+	}
+	t, err := s.Table(o.Table)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := key.ValidRun(o.RunID); err != nil {
+		return nil, nil, err
+	}
+	if why := schema.CheckName(o.SiteID); why != "" {
+		return nil, nil, fault.New(fault.StoreNameInvalid, o.SiteID, fmt.Sprintf("the site id %q %s", o.SiteID, why))
+	}
+	if len(o.Position) > 0 {
+		position, err := canonicalJSON(nil, o.Position)
+		if err != nil {
+			return nil, nil, fault.New(fault.StoreInputMalformed, "position", "the source's position is no JSON").Wrap(err)
+		}
+		o.Position = position
+	}
+	d := t.Declared()
+	if d != nil {
+		for _, later := range []struct {
+			set  bool
+			name string
+		}{{d.ValidTime != nil, "valid_time"}, {d.AvailableTime != nil, "available_time"}, {d.Snapshot != nil, "snapshot"}} {
+			if later.set {
+				return nil, nil, fault.New(fault.StoreUnsupported, o.Table, fmt.Sprintf("table %q declares %s, which this build does not land yet", o.Table, later.name))
+			}
+		}
+	}
+	if err := checkTypes(d, o.Types); err != nil {
+		return nil, nil, err
+	}
+	stored, err := declared(t)
+	return t, stored, err
+}
+
+// declared reads the stored schema and refuses a declaration that differs from what the table was written with.
+func declared(t *store.Table) (*schema.Schema, error) {
+	stored, err := t.Schema()
+	if err != nil {
+		return nil, err
+	}
+	var head *manifest.Snapshot
+	if stored == nil || stored.Metadata[store.MetaPrimaryKey] == "" {
+		p, _, err := t.Pointer()
+		if err != nil {
+			return nil, err
+		}
+		if p.SnapshotID != nil {
+			if head, err = t.ReadSnapshot(*p.SnapshotID); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return stored, t.CheckDeclaration(stored, head)
+}
+
+func (o *Options) source(rs rules) (source, error) {
+	switch o.Format {
+	case JSONL, "":
+		return jsonLines(o.Input, o.InputName, rs), nil
+	case CSV:
+		return csvLines(o.Input, o.InputName, rs), nil
+	case Parquet:
+		return parquetRows(o.Input, o.InputName, o.TempDir, rs), nil
+	}
+	return nil, fault.New(fault.StoreUnsupported, o.Format, fmt.Sprintf("there is no input format %q", o.Format)).WithHint("formats are jsonl, csv and parquet")
+}
+
+// commit is the second half, under the table's lock: no reader sees a higher _commit_seq while a lower one is still to come.
+func commit(ctx context.Context, t *store.Table, l *store.Lock, o *Options, c *collector, digest string) (Report, error) {
+	node := t.Store().Node()
+	have, err := t.ReadRun(o.RunID, node)
+	if err != nil {
+		return Report{}, err
+	}
+	if have != nil {
+		return replay(o, have, digest)
+	}
+	stored, err := declared(t)
+	if err != nil {
+		return Report{}, err
+	}
+	arriving := c.arriving()
+	arriving.Columns = append(arriving.Columns, schema.Injected()...)
+	var keys []string
+	replacement := o.Replace
+	if d := t.Declared(); d != nil {
+		arriving.Metadata = store.DeclarationMetadata(d)
+		// What the stored schema says in its own words is the same fact: CheckDeclaration compared them.
+		if stored != nil {
+			for k := range arriving.Metadata {
+				if v, ok := stored.Metadata[k]; ok {
+					arriving.Metadata[k] = v
+				}
+			}
+		}
+		keys = d.PrimaryKey
+		replacement = replacement || d.WriteMode == decl.Replace
+	}
+	merged, grown, err := l.MergeSchema(arriving, keys)
+	if err != nil {
+		return Report{}, err
+	}
+	next, err := l.NextCommitSeq(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	m := &manifest.Run{
+		CommittedAt: next.CommittedAt(t.Store().Clock()), CommitSeq: &next.Seq, BatchDigest: digest, Replacement: replacement,
+		RowCount: c.rows, SiteID: o.SiteID, PipelineID: o.PipelineID, Cursor: o.Position,
+	}
+	if _, err := nanosOf(m.CommittedAt.Unix(), int64(m.CommittedAt.Nanosecond())); err != nil {
+		return Report{}, fault.New(fault.StoreInputMalformed, "now", fmt.Sprintf("the commit's instant %s %s", m.CommittedAt, err))
+	}
+	w, err := l.BeginRun(ctx, o.RunID)
+	if err != nil {
+		return Report{}, err
+	}
+	err = func() error {
+		if m.Parts, err = writeParts(ctx, t, w, c, merged, o, m); err != nil {
+			return err
+		}
+		if grown {
+			if err := l.WriteSchema(merged); err != nil {
+				return err
+			}
+		}
+		return w.Commit(ctx, m)
+	}()
+	if err != nil {
+		// What a failed cleaning leaves is no run: the next landing removes it.
+		return Report{}, errors.Join(err, w.Abandon())
+	}
+	return Report{RunID: o.RunID, Rows: c.rows, Parts: len(m.Parts), CommitSeq: next.Seq}, nil
+}
+
+// replay answers a run that is committed already (store.lay-out.run-digest): with the same content nothing is written.
+func replay(o *Options, have *manifest.Run, digest string) (Report, error) {
+	if have.BatchDigest != digest {
+		return Report{}, fault.New(fault.StoreRunConflict, have.Key(), fmt.Sprintf("run %q of table %q is committed with other content (batch digest %.12s…, this one is %.12s…)", o.RunID, o.Table, have.BatchDigest, digest)).
+			WithHint("give these rows a run id of their own")
+	}
+	r := Report{RunID: o.RunID, Rows: have.RowCount, Replayed: true, Parts: len(have.Parts)}
+	if have.CommitSeq != nil {
+		r.CommitSeq = *have.CommitSeq
+	}
+	return r, nil
+}

@@ -1,0 +1,248 @@
+package land
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"path"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"contextful/ref/colfile"
+	"contextful/ref/fault"
+	"contextful/ref/key"
+	"contextful/ref/manifest"
+	"contextful/ref/schema"
+	"contextful/ref/store"
+	"contextful/ref/vfs"
+)
+
+// partRows is the number of rows of a part at most.
+const partRows = 1 << 20
+
+// parts writes the second pass.
+type parts struct {
+	ctx     context.Context
+	fsys    vfs.FS
+	dir     string
+	rel     string
+	columns []*landed
+	quote   []bool // the column is text that joins a json column: it lands as the JSON string of it
+	schema  *arrow.Schema
+	stamps  stamps
+	limit   int64
+
+	list []manifest.Part
+	row  int64
+	open *openPart
+}
+
+type openPart struct {
+	name string
+	file vfs.File
+	buf  *bufio.Writer
+	sum  hash.Hash
+	pq   *colfile.Writer
+}
+
+// stamps are the injected columns: arrays of one repeated value, made once and sliced.
+type stamps struct {
+	m    *manifest.Run
+	run  string
+	site string
+	rows int
+	same []arrow.Array // _ingested_at, _run_id, _site_id
+	seq  arrow.Array   // _commit_seq
+}
+
+// writeParts writes the input's rows with the injected columns into w's directory and gives what the manifest says of the
+// parts. Each is opened again and its rows counted; Commit syncs them.
+func writeParts(ctx context.Context, t *store.Table, w *store.RunWriter, c *collector, merged *schema.Schema, o *Options, m *manifest.Run) ([]manifest.Part, error) {
+	p := &parts{ctx: ctx, fsys: t.Store().FS(), dir: w.Dir(), rel: w.Rel(), columns: c.columns, limit: partRows,
+		stamps: stamps{m: m, run: o.RunID, site: o.SiteID}}
+	part := &schema.Schema{}
+	for _, col := range c.columns {
+		k := col.kind
+		ty, _ := merged.Lookup(col.name)
+		quote := k == schema.Utf8 && ty.Kind == schema.JSON
+		if quote {
+			k = schema.JSON
+		}
+		p.quote = append(p.quote, quote)
+		part.Columns = append(part.Columns, schema.Column{Name: col.name, Type: schema.Of(k), Nullable: true})
+	}
+	part.Columns = append(part.Columns, schema.Injected()...)
+	p.schema = part.Arrow()
+	err := c.spool.each(p.add)
+	if err == nil && p.open != nil {
+		err = p.close()
+	}
+	if err != nil && p.open != nil {
+		_ = p.open.file.Close() // the run directory is removed with it
+	}
+	return p.list, err
+}
+
+// add writes one piece, cut where a part is full.
+func (p *parts) add(in piece) error {
+	values := make([]arrow.Array, len(p.columns))
+	for i, k := range in.columns {
+		values[k] = asKind(in.values[i], p.columns[k].kind)
+		if p.quote[k] {
+			text := values[k].(*array.String)
+			values[k] = quoted(text)
+			text.Release()
+		}
+	}
+	for k := range values {
+		if values[k] == nil {
+			values[k] = array.MakeArrayOfNull(memory.DefaultAllocator, p.schema.Field(k).Type, in.rows)
+		}
+		defer values[k].Release()
+	}
+	for from := 0; from < in.rows; {
+		if err := p.ctx.Err(); err != nil {
+			return err
+		}
+		if p.open == nil {
+			if err := p.begin(); err != nil {
+				return err
+			}
+		}
+		n := int(min(int64(in.rows-from), p.limit-p.open.pq.Rows()))
+		if err := p.write(values, from, n); err != nil {
+			return err
+		}
+		if from += n; p.open.pq.Rows() >= p.limit {
+			if err := p.close(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (p *parts) write(values []arrow.Array, from, n int) error {
+	cols := make([]arrow.Array, 0, len(values)+5)
+	for _, v := range values {
+		cols = append(cols, array.NewSlice(v, int64(from), int64(from+n)))
+	}
+	cols = append(cols, p.stamps.take(p.row, n)...)
+	rec := array.NewRecordBatch(p.schema, cols, int64(n))
+	defer rec.Release()
+	for _, c := range cols {
+		c.Release()
+	}
+	p.row += int64(n)
+	return p.failed(p.open.name, p.open.pq.Write(rec))
+}
+
+func (p *parts) failed(name string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if code := fault.CodeOf(err); code != "" && code != fault.StoreWriteFailed {
+		return err
+	}
+	rel := path.Join(p.rel, name)
+	return fault.New(fault.StoreWriteFailed, rel, rel+" could not be written").Wrap(err)
+}
+
+func (p *parts) begin() error {
+	o := &openPart{name: key.PartName(len(p.list)), sum: sha256.New()}
+	f, err := p.fsys.Create(path.Join(p.dir, o.name))
+	if err != nil {
+		return p.failed(o.name, err)
+	}
+	o.file = f
+	o.buf = bufio.NewWriterSize(f, 1<<20)
+	p.open = o
+	o.pq, err = colfile.NewWriter(io.MultiWriter(o.buf, o.sum), p.schema, colfile.Options{})
+	return p.failed(o.name, err)
+}
+
+func (p *parts) close() error {
+	o := p.open
+	err := o.pq.Close()
+	if err == nil {
+		err = o.buf.Flush()
+	}
+	p.open = nil
+	if err = errors.Join(err, o.file.Close()); err != nil {
+		return p.failed(o.name, err)
+	}
+	if err := colfile.Verify(p.fsys, path.Join(p.dir, o.name), o.pq.Rows()); err != nil {
+		return err
+	}
+	fine := o.pq.FineColumns()
+	p.list = append(p.list, manifest.Part{Name: o.name, Rows: o.pq.Rows(), SHA256: hex.EncodeToString(o.sum.Sum(nil)), FineColumns: &fine})
+	return nil
+}
+
+// take gives the injected columns of n rows, the first being row of the run.
+func (s *stamps) take(row int64, n int) []arrow.Array {
+	if n > s.rows {
+		s.grow(max(n, 16<<10))
+	}
+	seqs := make([]int64, n)
+	for i := range seqs {
+		seqs[i] = row + int64(i)
+	}
+	out := make([]arrow.Array, 0, 5)
+	for _, a := range s.same {
+		out = append(out, array.NewSlice(a, 0, int64(n)))
+	}
+	return append(out, int64s(seqs), array.NewSlice(s.seq, 0, int64(n)))
+}
+
+func (s *stamps) grow(n int) {
+	at, seq := make([]int64, n), make([]int64, n)
+	for i := range n {
+		at[i], seq[i] = s.m.CommittedAt.UnixNano(), *s.m.CommitSeq
+	}
+	d := array.NewData(schema.TimestampType(), n, []*memory.Buffer{nil, memory.NewBufferBytes(bytesOf(at))}, nil, 0, 0)
+	defer d.Release()
+	s.same = []arrow.Array{array.NewTimestampData(d), repeated(s.run, n), repeated(s.site, n)}
+	s.seq, s.rows = int64s(seq), n
+}
+
+func int64s(v []int64) arrow.Array {
+	d := array.NewData(arrow.PrimitiveTypes.Int64, len(v), []*memory.Buffer{nil, memory.NewBufferBytes(bytesOf(v))}, nil, 0, 0)
+	defer d.Release()
+	return array.NewInt64Data(d)
+}
+
+func repeated(text string, n int) arrow.Array {
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	defer b.Release()
+	b.Reserve(n)
+	b.ReserveData(n * len(text))
+	for range n {
+		b.Append(text)
+	}
+	return b.NewArray()
+}
+
+// quoted turns text into JSON strings.
+func quoted(text *array.String) arrow.Array {
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	defer b.Release()
+	b.Reserve(text.Len())
+	var scratch []byte
+	for i := range text.Len() {
+		if text.IsNull(i) {
+			b.AppendNull()
+			continue
+		}
+		scratch = quoteJSON(scratch[:0], fmt.Append(nil, text.Value(i)))
+		b.BinaryBuilder.Append(scratch)
+	}
+	return b.NewArray()
+}
