@@ -23,6 +23,17 @@ type area struct {
 	Scenarios []*Scenario
 }
 
+// rank puts what needs a look first and what nobody judged last.
+func (a area) rank() int {
+	switch c := a.Counts; {
+	case c.Fail+c.Error+c.XPass > 0:
+		return 0
+	case c.Pass+c.XFail > 0:
+		return 1
+	}
+	return 2
+}
+
 // view is what the page's template sees.
 type view struct {
 	*Report
@@ -74,6 +85,7 @@ func (v *view) arrange() {
 			needs[need] = true
 		}
 	}
+	sort.SliceStable(v.Areas, func(i, j int) bool { return v.Areas[i].rank() < v.Areas[j].rank() })
 	for n := range needs {
 		v.Needs = append(v.Needs, n)
 	}
