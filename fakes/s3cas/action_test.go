@@ -149,6 +149,23 @@ func TestHoldHalfIsHalf(t *testing.T) {
 	f.Gate("g").Release()
 }
 
+func TestBreaksInAnswersWithoutBody(t *testing.T) {
+	f := start(t)
+	f.inject(`(Hold "g" body 50% (And Put (Key "k")))`)
+	f.inject(`(Truncate 0 (And Put (Key "j")))`)
+	ch := f.async(func() reply { return f.put("k", "v") })
+	f.held("g", 1)
+	select {
+	case r := <-ch:
+		t.Fatalf("answered %s while held", r)
+	default:
+	}
+	want(t, "applied", f.content("k"), "v")
+	f.Gate("g").Release()
+	want(t, "answered", <-ch, "200")
+	want(t, "cut", f.put("j", "v").String()+f.content("j"), "errorv")
+}
+
 func TestRivals(t *testing.T) {
 	f := start(t)
 	f.Put(bkt, "k", []byte("v1"))

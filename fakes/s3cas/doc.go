@@ -73,6 +73,9 @@
 //	(Key "glob") (Bucket "glob") (Principal "glob") (Header "Name" "glob")
 //	(OnIndex 0)                the first request that comes this far; (FromIndex 2) the third and all after it
 //
+// Go's own HTTP client repeats a GET when a kept connection ends without a byte of an answer: after (Drop Get) the journal may show the
+// request twice. A body break in an answer without a body comes before its header.
+//
 // In a glob * stands for any text, slashes included, ? for one character, and \ takes the next one literally.
 //
 // A counter inside And counts the requests that its neighbours let through, wherever it stands among them. Every fault sees every

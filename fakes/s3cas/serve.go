@@ -220,22 +220,30 @@ func (rq *request) send(a *answer, breaks []breakAt) {
 	if head {
 		body = nil
 	}
-	rq.w.WriteHeader(a.status)
 	sent := 0
-	for _, br := range breaks {
+	for i, br := range breaks {
 		upTo := max(sent, min(br.at, len(body)))
-		n, _ := rq.w.Write(body[sent:upTo])
-		sent += n
-		_ = http.NewResponseController(rq.w).Flush() // a recorder may not flush; the break still holds
+		if i == 0 && len(body) > 0 {
+			rq.w.WriteHeader(a.status)
+		}
+		if len(body) > 0 { // an answer without a body is whole with its header: the break comes before that
+			n, _ := rq.w.Write(body[sent:upTo])
+			sent += n
+			_ = http.NewResponseController(rq.w).Flush() // a recorder may not flush; the break still holds
+		}
 		if br.gate == nil || !br.gate.wait(rq.entry, rq.s.ctx.Done()) {
 			rq.close(a, int64(sent), true)
 			rq.hangUp()
 			return
 		}
 	}
-	n, err := rq.w.Write(body[sent:])
-	if len(body) == 0 {
-		n, err = 0, nil
+	if len(breaks) == 0 || len(body) == 0 {
+		rq.w.WriteHeader(a.status)
+	}
+	var n int
+	var err error
+	if len(body) > sent {
+		n, err = rq.w.Write(body[sent:])
 	}
 	rq.close(a, int64(sent+n), err != nil)
 }
