@@ -27,9 +27,6 @@ func (c checksum) header() string {
 // crc64NVME is the polynomial AWS calls CRC64NVME, in the reflected form that hash/crc64 takes.
 const crc64NVME = 0x9a6c9329ac4bc9b5
 
-// checksumNames are the algorithms this server can compute, in the order headers are looked for.
-var checksumNames = []string{"crc32", "crc32c", "crc64nvme", "sha1", "sha256", "sha512", "md5"}
-
 func newHash(name string) hash.Hash {
 	switch name {
 	case "crc32":

@@ -169,7 +169,6 @@ func (rq *request) assemble(up *upload) (*object, *apiError) {
 	}
 	o := newObject(body, rq.s.opts.Now())
 	o.etag = hex.EncodeToString(sums.Sum(nil)) + "-" + strconv.Itoa(len(in.Parts))
-	o.parts = len(in.Parts)
 	describe(o, up.header)
 	return o, nil
 }

@@ -203,7 +203,7 @@ func (rq *request) delete() *answer {
 		}
 		return checkDelete(cur, rq.cond, rq.modes)
 	}
-	if mode := rq.modes.get(modeDelayedDelete); mode != nil && !rq.late {
+	if mode := rq.modes.get(modeDelayedDelete); mode != nil {
 		return rq.delayDelete(mode, judge)
 	}
 	if _, err := rq.commit(judge, nil); err != nil {

@@ -47,7 +47,7 @@ var foreignSubresources = []string{
 	"acl", "tagging", "policy", "lifecycle", "cors", "website", "logging", "notification", "replication", "encryption",
 	"object-lock", "retention", "legal-hold", "torrent", "restore", "select", "attributes", "versions", "accelerate",
 	"requestPayment", "publicAccessBlock", "ownershipControls", "analytics", "inventory", "metrics", "intelligent-tiering",
-	"partNumber-only", "versionId", "rename", "session",
+	"versionId", "rename", "session",
 }
 
 // classify names the operation of a request.
@@ -126,8 +126,6 @@ func classifyBucket(method string, q url.Values) Op {
 	}
 	return OpOther
 }
-
-func (o Op) readsObject() bool { return o == OpGet || o == OpHead }
 
 // hasBody reports whether the server reads a request body for the operation.
 func (o Op) hasBody() bool {

@@ -40,7 +40,6 @@ type request struct {
 	// what applying came to
 	applied       uint64
 	before, after string
-	late          bool
 }
 
 // maxKey is the longest key S3 takes, in bytes.

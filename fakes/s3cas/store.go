@@ -22,7 +22,6 @@ type object struct {
 	contentType string
 	header      http.Header // stored response headers and x-amz-meta-*; nil when there are none
 	sum         checksum
-	parts       int    // number of multipart parts, 0 for a plain PUT
 	version     uint64 // the event number at which it was applied: unique per write
 }
 
