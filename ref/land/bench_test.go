@@ -61,7 +61,7 @@ func BenchmarkParse1M(b *testing.B) {
 func parsed(b *testing.B, data []byte) *collector {
 	rs := newRules(nil, nil, benchTypes())
 	c := newCollector("in", rs, newSpool(b.TempDir(), 1<<30))
-	if err := jsonLines(bytes.NewReader(data), "in", rs)(context.Background(), c.take); err != nil {
+	if err := jsonLines(bytes.NewReader(data), "in", rs, jsonBlock)(context.Background(), c.take); err != nil {
 		b.Fatal(err)
 	}
 	if _, err := c.digest(nil); err != nil {

@@ -44,7 +44,6 @@ type blockColumn struct {
 	kind    schema.Kind
 	first   int // row of the first value
 	inexact int // row of the first integer float64 does not hold, -1
-	typed   bool
 	values  arrow.Array
 }
 
@@ -108,14 +107,18 @@ func (b *builder) failed(line int64, err error) *block {
 	return out
 }
 
-// take ends the block. Columns without a value are left out: they have no type.
+// take ends the block. Columns without a value have no type and no array; they only hold their place in the order.
 func (b *builder) take(line int64) *block {
 	out := &block{rows: b.rows, line: line, gaps: b.gaps}
 	for _, c := range b.columns {
-		if c.kind == schema.None || c.rule.skip {
+		if c.rule.skip {
 			continue
 		}
-		out.columns = append(out.columns, blockColumn{name: c.name, rule: c.rule, kind: c.kind, first: c.first, inexact: c.inexact, values: c.finish(b.rows)})
+		bc := blockColumn{name: c.name, rule: c.rule, kind: c.kind, first: c.first, inexact: c.inexact}
+		if c.kind != schema.None {
+			bc.values = c.finish(b.rows)
+		}
+		out.columns = append(out.columns, bc)
 	}
 	return out
 }

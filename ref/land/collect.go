@@ -10,7 +10,7 @@ import (
 	"contextful/ref/schema"
 )
 
-// landed is one column of the whole input.
+// landed is one column of the whole input. Its kind is None while no block has held a value of it.
 type landed struct {
 	name    string
 	rule    *rule
@@ -49,8 +49,10 @@ func (c *collector) take(b *block) error {
 			}
 			continue
 		}
-		piece.columns = append(piece.columns, k)
-		piece.values = append(piece.values, bc.values)
+		if bc.values != nil {
+			piece.columns = append(piece.columns, k)
+			piece.values = append(piece.values, bc.values)
+		}
 	}
 	// The block's own error stopped its reading, so a type that does not fit the blocks before stands above it.
 	if worst != nil {
@@ -91,11 +93,13 @@ func (c *collector) column(b *block, bc *blockColumn) (int, *rowError) {
 		}
 		k = len(c.columns)
 		c.at[bc.name], c.folded[schema.FoldName(bc.name)] = k, bc.name
-		c.columns = append(c.columns, &landed{name: bc.name, rule: bc.rule, kind: bc.kind, first: c.where(b, bc.first), digest: newColumnDigest()})
+		c.columns = append(c.columns, &landed{name: bc.name, rule: bc.rule, digest: newColumnDigest()})
 	}
 	have := c.columns[k]
 	switch {
-	case have.kind == bc.kind:
+	case have.kind == bc.kind || bc.kind == schema.None:
+	case have.kind == schema.None:
+		have.kind, have.first = bc.kind, c.where(b, bc.first)
 	case have.kind == schema.Int64 && bc.kind == schema.Float64 || have.kind == schema.Float64 && bc.kind == schema.Int64:
 		if bc.rule.key {
 			f := schema.KeyWidened(bc.name, schema.Of(have.kind), schema.Of(bc.kind))
@@ -153,13 +157,24 @@ func (c *collector) digest(position []byte) (string, error) {
 			return "", err
 		}
 	}
-	return batchDigest(c.columns, c.rows, position), nil
+	return batchDigest(c.typed(), c.rows, position), nil
 }
 
-// arriving is the schema of the input's columns: in a primary-key table the promotion of a key was refused before.
+// typed are the columns that hold a value.
+func (c *collector) typed() []*landed {
+	var list []*landed
+	for _, col := range c.columns {
+		if col.kind != schema.None {
+			list = append(list, col)
+		}
+	}
+	return list
+}
+
+// arriving is the schema of the input's columns.
 func (c *collector) arriving() *schema.Schema {
 	s := &schema.Schema{}
-	for _, col := range c.columns {
+	for _, col := range c.typed() {
 		s.Columns = append(s.Columns, schema.Column{Name: col.name, Type: schema.Of(col.kind), Nullable: true})
 	}
 	return s

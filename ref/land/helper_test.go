@@ -44,3 +44,7 @@ func openAt(t testing.TB, root, tables string) *store.Store {
 	}
 	return s
 }
+
+func instantText(nanos int64) string {
+	return time.Unix(0, nanos).UTC().Format("2006-01-02T15:04:05.999999999Z07:00")
+}

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	blockBytes = 1 << 20  // of input parsed at a time
+	jsonBlock  = 1 << 20  // bytes of input parsed at a time
 	maxLine    = 64 << 20 // of one row
 	maxWorkers = 4
 )
@@ -30,7 +30,7 @@ func unreadable(input string, err error) error {
 
 // jsonLines reads JSON Lines: blocks of whole lines are parsed side by side and taken in order. When it returns early, a
 // goroutine may still wait for the input's next bytes.
-func jsonLines(in io.Reader, name string, rs rules) source {
+func jsonLines(in io.Reader, name string, rs rules, blockBytes int) source {
 	type job struct {
 		data []byte
 		line int64
@@ -53,7 +53,7 @@ func jsonLines(in io.Reader, name string, rs rules) source {
 			defer close(ordered)
 			defer close(jobs)
 			line := int64(1)
-			readErr = lineBlocks(in, name, func(data []byte, lines int64) error {
+			readErr = lineBlocks(in, name, blockBytes, func(data []byte, lines int64) error {
 				j := &job{data: data, line: line, done: make(chan *block, 1)}
 				line += lines
 				for _, to := range []chan *job{jobs, ordered} {
@@ -83,8 +83,8 @@ func jsonLines(in io.Reader, name string, rs rules) source {
 	}
 }
 
-// lineBlocks cuts an input into blocks of whole lines. The bytes of a block are its receiver's.
-func lineBlocks(in io.Reader, name string, each func(data []byte, lines int64) error) error {
+// lineBlocks cuts an input into blocks of whole lines, each of about blockBytes or one line. The bytes of a block are its receiver's.
+func lineBlocks(in io.Reader, name string, blockBytes int, each func(data []byte, lines int64) error) error {
 	var carry []byte
 	line := int64(1)
 	for {

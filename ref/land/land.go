@@ -169,7 +169,7 @@ func declared(t *store.Table) (*schema.Schema, error) {
 func (o *Options) source(rs rules) (source, error) {
 	switch o.Format {
 	case JSONL, "":
-		return jsonLines(o.Input, o.InputName, rs), nil
+		return jsonLines(o.Input, o.InputName, rs, jsonBlock), nil
 	case CSV:
 		return csvLines(o.Input, o.InputName, rs), nil
 	case Parquet:

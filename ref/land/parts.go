@@ -34,7 +34,9 @@ type parts struct {
 	dir     string
 	rel     string
 	columns []*landed
+	slot    []int  // of a column in the part, -1 where it holds no value
 	quote   []bool // the column is text that joins a json column: it lands as the JSON string of it
+	width   int    // columns of the part but for the injected ones
 	schema  *arrow.Schema
 	stamps  stamps
 	limit   int64
@@ -69,6 +71,12 @@ func writeParts(ctx context.Context, t *store.Table, w *store.RunWriter, c *coll
 		stamps: stamps{m: m, run: o.RunID, site: o.SiteID}}
 	part := &schema.Schema{}
 	for _, col := range c.columns {
+		if col.kind == schema.None {
+			p.slot, p.quote = append(p.slot, -1), append(p.quote, false)
+			continue
+		}
+		p.slot = append(p.slot, p.width)
+		p.width++
 		k := col.kind
 		ty, _ := merged.Lookup(col.name)
 		quote := k == schema.Utf8 && ty.Kind == schema.JSON
@@ -92,14 +100,14 @@ func writeParts(ctx context.Context, t *store.Table, w *store.RunWriter, c *coll
 
 // add writes one piece, cut where a part is full.
 func (p *parts) add(in piece) error {
-	values := make([]arrow.Array, len(p.columns))
+	values := make([]arrow.Array, p.width)
 	for i, k := range in.columns {
-		values[k] = asKind(in.values[i], p.columns[k].kind)
-		if p.quote[k] {
-			text := values[k].(*array.String)
-			values[k] = quoted(text)
+		v := asKind(in.values[i], p.columns[k].kind)
+		if text, ok := v.(*array.String); ok && p.quote[k] {
+			v = quoted(text)
 			text.Release()
 		}
+		values[p.slot[k]] = v
 	}
 	for k := range values {
 		if values[k] == nil {
