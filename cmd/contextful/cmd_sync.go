@@ -15,7 +15,7 @@ import (
 
 func (a *app) syncCommand() *cobra.Command {
 	return group("sync", "Mirror the store to its bucket and back",
-		a.probeCommand(), a.manifestCommand(), a.pushCommand(), a.pullCommand(), a.leaseCommand())
+		a.probeCommand(), a.manifestCommand(), a.pushCommand(), a.pullCommand(), a.leaseCommand(), a.syncCompactCommand())
 }
 
 func (a *app) probeCommand() *cobra.Command {

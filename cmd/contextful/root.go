@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"os"
 	"time"
@@ -113,6 +114,8 @@ func instantFlag(flag, text string) (*manifest.Instant, error) {
 	}
 	return &instant, nil
 }
+
+var errNeedsHeld = errors.New("goes with --held")
 
 type flagError struct {
 	flag string
