@@ -96,7 +96,7 @@ func ambiguous(a, b string) *rowError {
 
 // failed ends the block with the refusal of the row being read, or of an earlier one.
 func (b *builder) failed(line int64, err error) *block {
-	out := b.take(line)
+	out := b.describe(line)
 	if e, ok := err.(*rowError); ok {
 		if e.row < 0 {
 			e.row = b.rows
@@ -109,16 +109,23 @@ func (b *builder) failed(line int64, err error) *block {
 
 // take ends the block. Columns without a value have no type and no array; they only hold their place in the order.
 func (b *builder) take(line int64) *block {
+	out := b.describe(line)
+	for i := range out.columns {
+		if bc := &out.columns[i]; bc.kind != schema.None {
+			bc.values = b.byName[bc.name].finish(b.rows)
+		}
+	}
+	return out
+}
+
+// describe is the block without its values: a row that failed may have given some of its columns a value already.
+func (b *builder) describe(line int64) *block {
 	out := &block{rows: b.rows, line: line, gaps: b.gaps}
 	for _, c := range b.columns {
 		if c.rule.skip {
 			continue
 		}
-		bc := blockColumn{name: c.name, rule: c.rule, kind: c.kind, first: c.first, inexact: c.inexact}
-		if c.kind != schema.None {
-			bc.values = c.finish(b.rows)
-		}
-		out.columns = append(out.columns, bc)
+		out.columns = append(out.columns, blockColumn{name: c.name, rule: c.rule, kind: c.kind, first: c.first, inexact: c.inexact})
 	}
 	return out
 }

@@ -45,6 +45,8 @@ type Options struct {
 	MemoryBytes int64 // DefaultMemory if 0
 	// Progress is called on the landing's goroutine with the number of rows read so far.
 	Progress func(rows int64)
+
+	partRows int64 // of a part at most, maxPartRows if 0
 }
 
 // Report is what happened. Replayed: the same run with the same content was committed before, nothing was written.

@@ -24,8 +24,8 @@ import (
 	"contextful/ref/vfs"
 )
 
-// partRows is the number of rows of a part at most.
-const partRows = 1 << 20
+// maxPartRows is the number of rows of a part at most.
+const maxPartRows = 1 << 20
 
 // parts writes the second pass.
 type parts struct {
@@ -67,8 +67,11 @@ type stamps struct {
 // writeParts writes the input's rows with the injected columns into w's directory and gives what the manifest says of the
 // parts. Each is opened again and its rows counted; Commit syncs them.
 func writeParts(ctx context.Context, t *store.Table, w *store.RunWriter, c *collector, merged *schema.Schema, o *Options, m *manifest.Run) ([]manifest.Part, error) {
-	p := &parts{ctx: ctx, fsys: t.Store().FS(), dir: w.Dir(), rel: w.Rel(), columns: c.columns, limit: partRows,
+	p := &parts{ctx: ctx, fsys: t.Store().FS(), dir: w.Dir(), rel: w.Rel(), columns: c.columns, limit: o.partRows,
 		stamps: stamps{m: m, run: o.RunID, site: o.SiteID}}
+	if p.limit <= 0 {
+		p.limit = maxPartRows
+	}
 	part := &schema.Schema{}
 	for _, col := range c.columns {
 		if col.kind == schema.None {
