@@ -25,7 +25,8 @@ type Committed struct {
 	State    *State // the manifest that stands: ours, or the one that already held everything
 	Attempts int    // manifest PUTs sent
 	Changed  bool   // a new generation is ours
-	// CopyErr says why the new generation's own copy is not there yet; the next push writes it before it replaces the manifest.
+	// CopyErr says why the generation that stands has no copy yet; the next push writes it, at the latest before it replaces the
+	// manifest.
 	CopyErr error
 }
 
@@ -47,7 +48,11 @@ func (r *Remote) Commit(ctx context.Context, first *State, retries int, plan fun
 			return Committed{State: state, Attempts: c.attempts}, err
 		}
 		if next == nil {
-			return Committed{State: state, Attempts: c.attempts}, nil
+			done := Committed{State: state, Attempts: c.attempts}
+			if state.ETag != "" { // whoever committed it may have died before its copy
+				done.CopyErr = r.KeepGeneration(ctx, state.Manifest.Generation, state.Body)
+			}
+			return done, nil
 		}
 		if state.ETag != "" {
 			if err := r.KeepGeneration(ctx, state.Manifest.Generation, state.Body); err != nil {

@@ -84,13 +84,13 @@ func (b *batch) fetch(ctx context.Context, rels []string) (gone string, err erro
 
 // sync makes the names in every changed directory durable, each once.
 func (b *batch) sync() error {
-	for _, dir := range slices.Sorted(maps.Keys(b.dirs)) {
-		if err := b.p.s.FS().SyncDir(dir); err != nil {
-			return writeFailed(dir, err)
-		}
+	var group errgroup.Group
+	group.SetLimit(b.p.o.Transfers)
+	for dir := range b.dirs {
+		group.Go(func() error { return writeFailed(dir, b.p.s.FS().SyncDir(dir)) })
 	}
 	clear(b.dirs)
-	return nil
+	return group.Wait()
 }
 
 // one brings one object home. What it returns ends the batch; refusals of the object itself are kept for the end.

@@ -29,14 +29,14 @@ var ctx = context.Background()
 
 func noPause(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func refused(t *testing.T, err error, code fault.Code, words ...string) {
+func refused(t testing.TB, err error, code fault.Code, words ...string) {
 	t.Helper()
 	if !errors.Is(err, code) {
 		t.Fatalf("got %v, want %s", err, code)
@@ -50,7 +50,7 @@ func refused(t *testing.T, err error, code fault.Code, words ...string) {
 
 // world is a fake S3 and nodes that share it.
 type world struct {
-	t  *testing.T
+	t  testing.TB
 	s3 *s3cas.Server
 }
 
@@ -62,7 +62,7 @@ func newWorld(t *testing.T) *world {
 }
 
 type node struct {
-	t    *testing.T
+	t    testing.TB
 	w    *world
 	name string
 	root string

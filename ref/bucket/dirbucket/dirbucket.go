@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"contextful/ref/bucket"
+	"contextful/ref/fault"
 )
 
 const ownDir = ".contextful-bucket"
@@ -50,12 +51,13 @@ type tagged struct {
 
 var _ bucket.Bucket = (*Bucket)(nil)
 
-// Open uses the directory dir (absolute), making it where it is absent, and removes what killed writers left.
+// Open uses the directory dir (absolute), making it where it is absent, and removes what killed writers left. Refusal:
+// SyncUnreachable.
 func Open(dir string) (*Bucket, error) {
 	b := &Bucket{root: filepath.Clean(dir), tags: map[string]tagged{}}
 	for _, d := range []string{"locks", "tmp"} {
 		if err := mkdirSynced(filepath.Join(b.root, ownDir, d)); err != nil {
-			return nil, fmt.Errorf("%w: %w", bucket.ErrTransport, err)
+			return nil, fault.New(fault.SyncUnreachable, dir, "the bucket directory "+dir+" cannot be used").Wrap(err)
 		}
 	}
 	b.sweep()

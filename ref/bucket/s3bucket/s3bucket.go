@@ -27,6 +27,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"contextful/ref/bucket"
+	"contextful/ref/fault"
 )
 
 // Options say which bucket, where, and as whom. The credentials are values: the caller has resolved their references.
@@ -56,17 +57,21 @@ type Bucket struct {
 
 var _ bucket.Bucket = (*Bucket)(nil)
 
-// Open prepares the client; it sends nothing. An error is about the options.
+func unusable(err error) error {
+	return fault.New(fault.SyncNotConfigured, "[sync]", "the bucket cannot be used as configured").Wrap(err)
+}
+
+// Open prepares the client; it sends nothing. Refusal: SyncNotConfigured.
 func Open(o Options) (*Bucket, error) {
 	if o.Bucket == "" || strings.ContainsAny(o.Bucket, "/\\ \x00") {
-		return nil, fmt.Errorf("bucket name %q is none", o.Bucket)
+		return nil, unusable(fmt.Errorf("bucket name %q is none", o.Bucket))
 	}
 	if o.Region == "" || o.URL == "" {
-		return nil, fmt.Errorf("endpoint %q at region %q is incomplete", o.URL, o.Region)
+		return nil, unusable(fmt.Errorf("endpoint %q at region %q is incomplete", o.URL, o.Region))
 	}
 	client, err := httpClient(o)
 	if err != nil {
-		return nil, err
+		return nil, unusable(err)
 	}
 	credentials := aws.Credentials{AccessKeyID: o.AccessKeyID, SecretAccessKey: o.SecretAccessKey, SessionToken: o.SessionToken}
 	options := s3.Options{
