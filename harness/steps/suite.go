@@ -59,6 +59,9 @@ func groups() []struct {
 		{"wire", registerWire},
 		{"crash", registerCrash},
 		{"pull", registerPull},
+		{"init", registerInit},
+		{"layout", registerLayout},
+		{"land", registerLand},
 	}
 }
 

@@ -1,0 +1,416 @@
+Feature: lay-out
+  What lies on a store's disk, and what of it a reader believes.
+
+  Background:
+    Given nodes "alpha" and "beta" share a bucket
+
+  @store.lay-out.components#files
+  Scenario: a landing and a fold leave Parquet, JSON, one pointer and two catalogs
+    Given alpha has landed 6 rows of "events"
+    When alpha folds "events"
+    Then the fold succeeds
+    And a run and a snapshot of "events" lie on alpha as Parquet parts under a JSON manifest
+    And alpha has exactly one pointer for "events"
+    And alpha's store root holds the SQLite files "derived.sqlite" and "machine.sqlite"
+
+  @store.lay-out.components#canonical
+  Scenario: without its catalogs a store reads as it did
+    Given alpha has landed 6 rows of "events"
+    And alpha has folded "events"
+    And alpha has landed 4 rows of "events"
+    And alpha has landed 5 rows of "notes"
+    When alpha's catalogs are deleted
+    Then alpha reads of "events" exactly the rows landed
+    And alpha reads of "notes" exactly the rows landed
+
+  @store.lay-out.run-manifest#node
+  Scenario Outline: a manifest that names another <what> than its path refuses the read
+    Given alpha has landed 3 rows of "events"
+    And alpha has landed 2 rows of "notes"
+    And alpha has landed rows of "events" as run "harvest":
+      | id | region | amount |
+      | 91 | north  | 5      |
+    When the manifest of run "harvest" of "events" on alpha says that <field> is "<other>"
+    And alpha reads "events"
+    Then the read is refused with StoreManifestInvalid, naming "harvest/alpha/_manifest.json"
+    And alpha reads of "notes" exactly the rows landed
+    When the manifest of run "harvest" of "events" on alpha says that <field> is "<own>"
+    Then alpha reads of "events" exactly the rows landed
+    Examples:
+      | what  | field   | other  | own     |
+      | node  | node_id | beta   | alpha   |
+      | run   | run_id  | run-1  | harvest |
+      | table | table   | notes  | events  |
+
+  @store.lay-out.uncommitted-run#no-manifest
+  Scenario: parts without a manifest are in no list and in no answer
+    Given alpha has landed rows of "events" as run "whole":
+      | id | region | amount |
+      | 1  | north  | 5      |
+    And alpha has landed rows of "events" as run "torn":
+      | id | region | amount |
+      | 2  | south  | 7      |
+    When the manifest of run "torn" of "events" on alpha is taken away
+    Then alpha's list of "events" has the parts of run "whole" and none of run "torn"
+    And alpha reads of "events":
+      | id | region | amount |
+      | 1  | north  | 5      |
+    When the manifest of run "torn" of "events" on alpha is put back
+    Then alpha's list of "events" has the parts of run "whole" and of run "torn"
+    And alpha reads of "events" exactly the rows landed
+
+  @store.lay-out.uncommitted-run#logged
+  Scenario Outline: a logged manifest does not count by <case>
+    Given alpha has landed rows of "events" as run "direct":
+      | id | region | amount |
+      | 1  | north  | 5      |
+    And alpha has landed rows of "events" as run "leased":
+      | id | region | amount |
+      | 2  | south  | 7      |
+    And the manifest of run "leased" of "events" on alpha is marked logged by the pipeline "feed"
+    When the log of pipeline "<pipeline>" and node "<node>" on alpha has the entry "<kind>" of run "<run>" of "<table>"
+    Then alpha's list of "events" has the parts of run "direct" and none of run "leased"
+    And alpha reads of "events":
+      | id | region | amount |
+      | 1  | north  | 5      |
+    When the log of pipeline "feed" and node "alpha" on alpha has the entry "commit" of run "leased" of "events"
+    Then alpha's list of "events" has the parts of run "direct" and of run "leased"
+    And alpha reads of "events" exactly the rows landed
+    Examples:
+      | case                       | pipeline | node  | kind    | run    | table  |
+      | an entry of another kind   | feed     | alpha | acquire | leased | events |
+      | an entry of another run    | feed     | alpha | commit  | direct | events |
+      | an entry of another table  | feed     | alpha | commit  | leased | notes  |
+      | another pipeline's log     | drain    | alpha | commit  | leased | events |
+      | another node's log         | feed     | beta  | commit  | leased | events |
+
+  @store.lay-out.uncommitted-run#logged
+  Scenario: a logged manifest without a log does not count
+    Given alpha has landed 3 rows of "events"
+    When the manifest of run "run-1" of "events" on alpha is marked logged by the pipeline "feed"
+    Then alpha reads no rows of "events"
+
+  @store.lay-out.snapshot-id#form @store.lay-out.snapshot-id#instant
+  Scenario: a snapshot is named by the instant it was made at
+    Given the clock shows "2026-03-02T09:00:00.123456789Z"
+    And alpha has landed 3 rows of "events"
+    When alpha folds "events"
+    Then the fold succeeds
+    And alpha's snapshot of "events" is named "snapshot-" and 20 digits
+    And alpha's snapshot of "events" is named by the instant "2026-03-02T09:00:00.123456789Z"
+
+  @store.lay-out.snapshot-id#instant
+  Scenario: a later snapshot is named by its own instant
+    Given alpha has folded "events" into 2 partitions
+    And the clock shows "2026-03-09T17:30:00.000000001Z"
+    And alpha has landed 2 rows of "events"
+    When alpha folds "events"
+    Then alpha's snapshot of "events" is named by the instant "2026-03-09T17:30:00.000000001Z"
+
+  @store.lay-out.snapshot-id#previous
+  Scenario Outline: a clock that <case> names the snapshot one past the one before
+    Given the clock shows "2026-03-02T09:00:00.5Z"
+    And alpha has folded "events" into 2 partitions
+    And the clock shows "<now>"
+    And alpha has landed 2 rows of "events"
+    When alpha folds "events"
+    Then the fold succeeds
+    And alpha's snapshot of "events" is named by the instant "2026-03-02T09:00:00.500000001Z"
+    Examples:
+      | case             | now                            |
+      | stands still     | 2026-03-02T09:00:00.5Z         |
+      | went back a day  | 2026-03-01T09:00:00.7Z         |
+      | is a step behind | 2026-03-02T09:00:00.499999999Z |
+
+  @store.lay-out.table-pointer#names
+  Scenario: after a fold the pointer names the new snapshot and no fence
+    Given alpha has folded "events" into 2 partitions
+    And alpha has landed 2 rows of "events"
+    When alpha folds "events"
+    Then the fold succeeds
+    And alpha's pointer for "events" names the snapshot that this fold made
+    And alpha's pointer for "events" has no fence
+
+  @store.lay-out.table-pointer#names @needs.sync @needs.lease
+  Scenario: after a fold under a lease the pointer has the lease's fence
+    Given alpha has pushed "events", folded into 2 partitions
+    And alpha has landed 2 rows of "events"
+    When alpha folds "events" under its lease
+    Then the leased fold succeeds
+    And alpha's pointer for "events" names the snapshot that this fold made
+    And alpha's pointer for "events" has the fence of the lease
+
+  @store.lay-out.table-pointer#unreachable
+  Scenario Outline: a snapshot that no pointer leads to is read by nobody, <bound>
+    Given alpha has folded "events" into 2 partitions
+    And alpha has landed 2 rows of "events"
+    And alpha has folded "events"
+    When a complete snapshot of other rows, made <age> the pointer's, comes into "events" on alpha
+    Then alpha reads of "events" exactly the rows landed, <bound>
+    Examples:
+      | age         | bound                                  |
+      | after       | without a bound                        |
+      | after       | as of the far future                   |
+      | just before | as of the moment before the pointer's  |
+
+  @store.lay-out.table-pointer#unreachable
+  Scenario: a fold goes on from the pointer's snapshot, not from one that looks newer
+    Given alpha has folded "events" into 2 partitions
+    And alpha has landed 2 rows of "events"
+    And a complete snapshot of other rows, made after the pointer's, comes into "events" on alpha
+    When alpha folds "events"
+    Then the fold succeeds
+    And alpha's pointer for "events" names the snapshot that this fold made
+    And alpha reads of "events" exactly the rows landed
+
+  @store.lay-out.table-pointer#parents
+  Scenario: an older snapshot is reached from the pointer's own through its parents
+    Given alpha has landed rows of "events" as run "spring":
+      | id | region | amount |
+      | 1  | north  | 5      |
+    And alpha has folded "events"
+    And alpha has landed rows of "events" as run "summer":
+      | id | region | amount |
+      | 2  | south  | 7      |
+    And alpha has folded "events"
+    And alpha has landed rows of "events" as run "autumn":
+      | id | region | amount |
+      | 3  | west   | 9      |
+    And alpha has folded "events"
+    When run "spring" of "events" is collected on alpha
+    Then alpha reads of "events" as of the first snapshot:
+      | id | region | amount |
+      | 1  | north  | 5      |
+    When run "summer" of "events" is collected on alpha
+    Then alpha reads of "events" as of the second snapshot:
+      | id | region | amount |
+      | 1  | north  | 5      |
+      | 2  | south  | 7      |
+
+  @store.lay-out.format-newer#run
+  Scenario Outline: a run of a newer major refuses <read> of its table, and of no other
+    Given alpha has landed 3 rows of "events"
+    And alpha has landed rows of "events" as run "harvest":
+      | id | region | amount |
+      | 91 | north  | 5      |
+    And alpha has landed 2 rows of "notes"
+    And the manifest of run "harvest" of "events" on alpha is of the next major
+    When alpha <does>
+    Then the <read> is refused with StoreManifestFormatNewer, naming "harvest/alpha/_manifest.json", <the next major> and <the newest it reads>
+    And alpha's store is as it was
+    And alpha reads of "notes" exactly the rows landed
+    When the manifest of run "harvest" of "events" on alpha is of its own major and minor 99
+    Then alpha reads of "events" exactly the rows landed
+    Examples:
+      | read    | does                                          |
+      | read    | reads "events"                                |
+      | read    | reads "events" as of an instant before it all |
+      | scan    | scans "events"                                |
+      | listing | lists "events"                                |
+
+  @store.lay-out.format-newer#snapshot
+  Scenario Outline: <which> of a newer major refuses its table
+    Given alpha has folded "events" into 2 partitions
+    And alpha has landed 2 rows of "events"
+    And alpha has folded "events"
+    And alpha has landed 2 rows of "notes"
+    And the manifest of <which> of "events" on alpha is of the next major
+    When alpha reads "events"
+    Then the read is refused with StoreManifestFormatNewer, naming <the snapshot's manifest>, <the next major> and <the newest it reads>
+    And alpha reads of "notes" exactly the rows landed
+    When the manifest of <which> of "events" on alpha is of its own major and minor 99
+    Then alpha reads of "events" exactly the rows landed
+    Examples:
+      | which                  |
+      | the pointer's snapshot |
+      | a parent's snapshot    |
+
+  @store.lay-out.format-newer#snapshot
+  Scenario: a snapshot of a newer major that no pointer leads to refuses nothing
+    Given alpha has folded "events" into 2 partitions
+    And a complete snapshot of other rows, made after the pointer's, comes into "events" on alpha
+    When the manifest of the unreachable snapshot of "events" on alpha is of the next major
+    Then alpha reads of "events" exactly the rows landed
+
+  @store.lay-out.run-digest#content
+  Scenario Outline: rows that differ by <case> have another digest, and equal rows the same
+    Given a table "trades" without a key
+    And alpha has landed rows of "trades" as run "first":
+      | id | name | note | amount |
+      | 1  | ab   | c    | 5      |
+      | 2  | de   | null | 7      |
+    And alpha has landed rows of "trades" as run "again":
+      | id | name | note | amount |
+      | 1  | ab   | c    | 5      |
+      | 2  | de   | null | 7      |
+    When alpha lands as run "other" into "trades", with no types, the rows <rows>
+    Then the landing succeeds
+    And runs "first" and "again" of "trades" on alpha have one digest
+    And runs "first" and "other" of "trades" on alpha have different digests
+    Examples:
+      | case                     | rows                                                                                                                                |
+      | one number               | {"id":1,"name":"ab","note":"c","amount":5} {"id":2,"name":"de","note":null,"amount":8}                                               |
+      | the case of a letter     | {"id":1,"name":"ab","note":"c","amount":5} {"id":2,"name":"dE","note":null,"amount":7}                                               |
+      | an empty text for a null | {"id":1,"name":"ab","note":"c","amount":5} {"id":2,"name":"de","note":"","amount":7}                                                 |
+      | where two texts meet     | {"id":1,"name":"a","note":"bc","amount":5} {"id":2,"name":"de","note":null,"amount":7}                                               |
+      | where a null stands      | {"id":1,"name":"ab","note":null,"amount":5} {"id":2,"name":"de","note":"c","amount":7}                                               |
+      | a row given twice        | {"id":1,"name":"ab","note":"c","amount":5} {"id":2,"name":"de","note":null,"amount":7} {"id":2,"name":"de","note":null,"amount":7}    |
+      | a row left out           | {"id":1,"name":"ab","note":"c","amount":5}                                                                                           |
+      | two values changed over  | {"id":1,"name":"ab","note":"c","amount":7} {"id":2,"name":"de","note":null,"amount":5}                                               |
+
+  @store.lay-out.run-digest#types
+  Scenario Outline: the same values as <type> have another digest than as they come
+    Given a table "plain" without a key
+    And a table "typed" without a key
+    And "typed" declares the columns:
+      | column   | type   |
+      | <column> | <type> |
+    When alpha lands as run "same" into "plain", with no types, the rows <rows>
+    Then the landing succeeds
+    When alpha lands as run "same" into "typed", with no types, the rows <rows>
+    Then the landing succeeds
+    And run "same" has another digest in "plain" than in "typed" on alpha
+    Examples:
+      | type      | column | rows                                    |
+      | int32     | amount | {"id":1,"amount":5} {"id":2,"amount":7} |
+      | float64   | amount | {"id":1,"amount":0}                     |
+      | json      | name   | {"id":1,"name":"ab"}                    |
+      | timestamp | at     | {"id":1,"at":"2026-03-01T12:00:00Z"}    |
+
+  @store.lay-out.run-digest#outside
+  Scenario Outline: the same rows landed <how> have the same digest
+    Given a table "trades" without a key
+    And alpha has landed rows of "trades" as run "first":
+      | id | name | amount |
+      | 1  | ab   | 5      |
+      | 2  | de   | 7      |
+    When alpha lands the rows of run "first" of "trades" again as run "second", <how>
+    Then the landing succeeds
+    And runs "first" and "second" of "trades" on alpha have one digest
+    Examples:
+      | how              |
+      | the same otherwise |
+      | for another site |
+      | three days later |
+
+  @store.lay-out.name-safe#project
+  Scenario Outline: a project name that is <case> is refused
+    Given a bare machine "gamma"
+    When gamma initialises the project "<name>"
+    Then the initialisation is refused with StoreNameInvalid, naming "<name>"
+    And gamma's machine holds what it held
+    Examples:
+      | case              | name            |
+      | empty             |                 |
+      | the parent        | ..              |
+      | a way up          | ../field-notes  |
+      | a way up and down | a/../../b       |
+      | a dot             | a/./b           |
+      | absolute          | /field-notes    |
+      | ended by a slash  | field-notes/    |
+      | an empty part     | a//b            |
+      | with a space      | field notes     |
+      | with a backslash  | a\\b            |
+      | not ASCII         | café            |
+
+  @store.lay-out.name-safe#project
+  Scenario: a project name of every safe kind is taken
+    Given a bare machine "gamma"
+    When gamma initialises the project "Team-1/field_notes.v2"
+    Then the initialisation succeeds
+    And gamma has the store root of "Team-1/field_notes.v2"
+
+  @store.lay-out.name-safe#table
+  Scenario Outline: a table's name that is <case> is refused
+    Given alpha has landed 2 rows of "filings/10-K_a.b"
+    When alpha <does> a table named "<name>"
+    Then the <verb> is refused with StoreNameInvalid, naming "<name>"
+    And alpha's machine holds what it held
+    And alpha reads of "filings/10-K_a.b" exactly the rows landed
+    Examples:
+      | case                         | name            | does  | verb    |
+      | the parent                   | ..              | lands | landing |
+      | a way out of the store       | ../../../out    | lands | landing |
+      | absolute                     | /tmp/events     | lands | landing |
+      | a dot in between             | a/./b           | lands | landing |
+      | an empty part                | a//b            | lands | landing |
+      | with a space                 | my events       | lands | landing |
+      | the store's word data        | events/data     | lands | landing |
+      | the store's word requests    | requests        | lands | landing |
+      | the store's word schema.json | a/schema.json/b | lands | landing |
+      | begun with an underscore     | a/_pointer.json | lands | landing |
+      | a way up, listed             | ../tables/x     | lists | listing |
+
+  @store.lay-out.name-safe#run
+  Scenario Outline: a run id that is <case> is refused
+    Given alpha has landed 2 rows of "events"
+    When alpha lands a row of "events" as run "<run>"
+    Then the landing is refused with StoreNameInvalid, naming "<run>"
+    And alpha's machine holds what it held
+    And alpha reads of "events" exactly the rows landed
+    Examples:
+      | case             | run       |
+      | empty            |           |
+      | a dot            | .         |
+      | the parent       | ..        |
+      | a way up         | ../../x   |
+      | two parts        | a/b       |
+      | with a space     | a b       |
+      | with a backslash | a\\b      |
+      | not ASCII        | día       |
+
+  @store.lay-out.name-safe#run
+  Scenario: a run id of every safe kind is taken
+    Given alpha has landed 2 rows of "events"
+    When alpha lands a row of "events" as run "2026-03-01T12_00.retry-2"
+    Then the landing succeeds
+    And alpha reads of "events" exactly the rows landed
+
+  @store.lay-out.run-replay#nothing-written
+  Scenario Outline: a run that is landed again writes nothing, <case>
+    Given alpha has landed rows of "events" as run "harvest":
+      | id | region | amount |
+      | 1  | north  | 5      |
+      | 2  | south  | 7      |
+    And alpha has landed 2 rows of "events"
+    And alpha has <meanwhile> "events"
+    When alpha lands run "harvest" of "events" again
+    Then the landing succeeds
+    And "events" on alpha is as it was
+    And alpha reads of "events" exactly the rows landed
+    Examples:
+      | case       | meanwhile        |
+      | not folded | landed 3 rows of |
+      | folded     | folded           |
+
+  @store.lay-out.run-replay#said
+  Scenario: the report says what was landed and what was replayed
+    Given a table "events" without a key
+    When alpha lands rows of "events" as run "harvest":
+      | id | region | amount |
+      | 1  | north  | 5      |
+      | 2  | south  | 7      |
+    Then the report says 2 rows, not replayed
+    When alpha lands run "harvest" of "events" again
+    Then the report says 2 rows, replayed
+
+  @store.lay-out.run-conflict
+  Scenario Outline: other <what> under the id of a committed run are refused
+    Given a table "events" without a key
+    And alpha has landed rows of "events" as run "harvest":
+      | id | region | amount |
+      | 1  | north  | 5      |
+      | 2  | south  | 7      |
+    When alpha lands as run "harvest" into "events", with <types>, the rows <rows>
+    Then the landing is refused with StoreRunConflict, naming "harvest"
+    And "events" on alpha is as it was
+    And alpha reads of "events" exactly the rows landed
+    When alpha lands as run "another" into "events", with <types>, the rows <rows>
+    Then the landing succeeds
+    And alpha reads of "events" exactly the rows landed
+    Examples:
+      | what      | types           | rows                                                                                                 |
+      | values    | no types        | {"id":1,"region":"north","amount":5} {"id":2,"region":"south","amount":8}                            |
+      | rows more | no types        | {"id":1,"region":"north","amount":5} {"id":2,"region":"south","amount":7} {"id":3,"region":"west"}   |
+      | rows less | no types        | {"id":1,"region":"north","amount":5}                                                                 |
+      | types     | amount as int32 | {"id":1,"region":"north","amount":5} {"id":2,"region":"south","amount":7}                            |
