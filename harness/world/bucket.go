@@ -174,7 +174,7 @@ func (b *fakeBucket) Keys(_ context.Context, prefix string) ([]string, error) {
 	return out, nil
 }
 
-// dirBucket is a file:// bucket; its keys are paths.
+// dirBucket is a file:// bucket: the directory is the bucket, its keys are paths.
 type dirBucket struct{ dir string }
 
 func (b *dirBucket) Settings() map[string]string {
@@ -182,7 +182,7 @@ func (b *dirBucket) Settings() map[string]string {
 }
 
 func (b *dirBucket) path(key string) string {
-	return filepath.Join(b.dir, bucketName, fakePrefix, filepath.FromSlash(key))
+	return filepath.Join(b.dir, fakePrefix, filepath.FromSlash(key))
 }
 
 func (b *dirBucket) Get(_ context.Context, key string) ([]byte, error) {
