@@ -93,7 +93,7 @@ func TestWriteVerifyRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ty, _ := s.Lookup("body"); ty.Kind != schema.Utf8 {
+	if ty, _ := s.Lookup("body"); ty.Kind != schema.JSON {
 		t.Errorf("body reads back as %s", ty)
 	}
 	if c := s.Columns[s.Index("_ingested_at")]; c.Nullable || c.Type.Kind != schema.Timestamp {

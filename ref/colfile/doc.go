@@ -6,8 +6,8 @@
 // # A part
 //
 // Zstandard, data pages V1, statistics on, row groups of at most 128 Ki rows and about 64 MiB, timestamps as
-// TIMESTAMP(isAdjustedToUTC = true, NANOS), and the Arrow schema under the key ARROW:schema, so that vectors read back as
-// themselves. json is text in a part: only the table's schema.json tells it from utf8.
+// TIMESTAMP(isAdjustedToUTC = true, NANOS), and the Arrow schema under the key ARROW:schema, so that json and vectors read
+// back as themselves. For DuckDB json is plain text.
 //
 // # The footer flip
 //

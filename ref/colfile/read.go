@@ -1,11 +1,13 @@
 package colfile
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/flight"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
@@ -76,7 +78,8 @@ type Info struct {
 	Rows   int64
 }
 
-// ReadInfo gives a part's Arrow schema and row count, from its footer alone. StorePartDamaged where it cannot be read.
+// ReadInfo gives a part's Arrow schema and row count, from its footer alone. Its json columns carry arrow.json where the writer
+// said so (Parquet's JSON annotation or ARROW:schema; DuckDB's COPY of text says neither). StorePartDamaged where it cannot be read.
 func ReadInfo(fsys vfs.FS, path string) (Info, error) {
 	f, err := open(fsys, path)
 	if err != nil {
@@ -107,7 +110,42 @@ func schemaOf(fr *pqarrow.FileReader, path string) (sc *arrow.Schema, err error)
 		}
 	}()
 	defer guard(&err)
-	return fr.Schema()
+	if sc, err = fr.Schema(); err != nil {
+		return nil, err
+	}
+	return withJSON(sc, fr), nil
+}
+
+// withJSON marks the json columns of a part: the library forgets what ARROW:schema says of them, and reads text annotated JSON
+// as bare bytes.
+func withJSON(sc *arrow.Schema, fr *pqarrow.FileReader) *arrow.Schema {
+	meta := fr.ParquetReader().MetaData()
+	isJSON := map[string]bool{}
+	if text := meta.KeyValueMetadata().FindValue("ARROW:schema"); text != nil {
+		if raw, err := base64.StdEncoding.DecodeString(*text); err == nil {
+			// Metadata that cannot be read says nothing: the columns are the text they are stored as.
+			if stored, err := flight.DeserializeSchema(raw, memory.DefaultAllocator); err == nil {
+				for _, f := range stored.Fields() {
+					e, ok := f.Type.(arrow.ExtensionType)
+					name, _ := f.Metadata.GetValue("ARROW:extension:name")
+					isJSON[f.Name] = ok && e.ExtensionName() == "arrow.json" || name == "arrow.json"
+				}
+			}
+		}
+	}
+	fields := sc.Fields()
+	leaf := 0
+	for i, f := range fields {
+		if leaf < meta.Schema.NumColumns() {
+			fields[i] = textField(f, meta.Schema.Column(leaf))
+		}
+		if f.Type.ID() == arrow.STRING && isJSON[f.Name] {
+			fields[i].Metadata = arrow.NewMetadata([]string{"ARROW:extension:name"}, []string{"arrow.json"})
+		}
+		leaf += leafCount(f.Type)
+	}
+	md := sc.Metadata()
+	return arrow.NewSchema(fields, &md)
 }
 
 func arrowReader(r *file.Reader, path string, batch int64) (fr *pqarrow.FileReader, err error) {

@@ -56,7 +56,7 @@ func (s *Scanner) open(ctx context.Context, fr *pqarrow.FileReader, names []stri
 		}
 	}()
 	defer guard(&err)
-	all, err := fr.Schema()
+	all, err := schemaOf(fr, s.path)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (s *Scanner) open(ctx context.Context, fr *pqarrow.FileReader, names []stri
 			if err != nil {
 				return err
 			}
-			fields, s.columns = append(fields, textField(f, fr.ParquetReader().MetaData().Schema.Column(leaf))), append(s.columns, c)
+			fields, s.columns = append(fields, f), append(s.columns, c)
 		}
 		leaf += leafCount(f.Type)
 	}
