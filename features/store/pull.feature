@@ -27,3 +27,15 @@ Feature: pull
     When the answer is let through
     Then the pull succeeds
     And beta reads of "events" what alpha reads
+
+  @store.pull.pointer-last#killed
+  Scenario Outline: a pull killed at <point> leaves no promise it cannot keep
+    Given alpha has pushed "events", folded into 3 partitions
+    When beta's pull is killed at <point>
+    Then every part that a pointer of beta's promises is there
+    And the next pull succeeds and beta reads of "events" what alpha reads
+    Examples:
+      | point                     |
+      | its first request         |
+      | its last request          |
+      | each rename that it makes |

@@ -8,6 +8,7 @@ import (
 
 	"contextful/fakes/s3cas"
 	"contextful/harness/inspect"
+	"contextful/harness/stopper"
 	"contextful/harness/sut"
 	"contextful/harness/verify"
 )
@@ -19,6 +20,15 @@ type Task struct {
 	Verb      sut.Verb
 	Principal string // what the journal calls it
 	killed    string
+	trace     *stopper.Trace
+}
+
+// Cont lets a stopped task go on, one held by the stopper too.
+func (t *Task) Cont() error {
+	if t.trace != nil {
+		return t.trace.Resume()
+	}
+	return t.Running.Cont()
 }
 
 // A With changes how an invocation is started: a tracer before it, an environment, another clock.
@@ -56,7 +66,7 @@ func (w *World) start(ctx context.Context, n *Node, verb sut.Verb, args sut.Args
 	w.mu.Unlock()
 	node := sut.Node{Name: n.Name, ID: n.ID, Project: n.Project(), Root: n.Root(), Home: filepath.Join(n.dir, "home"), State: filepath.Join(n.dir, "state"),
 		Title: w.title, Env: map[string]string{}, Now: w.tick()}
-	for k, v := range w.credentials(principal) {
+	for k, v := range w.credentials(n, principal) {
 		node.Env[k] = v
 	}
 	for k, v := range n.Env {
@@ -73,8 +83,8 @@ func (w *World) start(ctx context.Context, n *Node, verb sut.Verb, args sut.Args
 	w.mu.Lock()
 	w.tasks = append(w.tasks, t)
 	w.mu.Unlock()
-	if w.fake != nil {
-		w.fake.OnSignal(principal, t.signalled)
+	if s := n.server(); s != nil {
+		s.OnSignal(principal, t.signalled)
 	}
 	n.task = t
 	running.OnDone(func(res sut.Result) { w.record(t, res) })
@@ -108,13 +118,13 @@ func (w *World) bucketBefore(ctx context.Context) (BucketState, error) {
 	return w.BucketState(ctx)
 }
 
-func (w *World) credentials(principal string) map[string]string {
+func (w *World) credentials(n *Node, principal string) map[string]string {
 	if m, ok := w.bucket.(*minioBucket); ok {
 		return map[string]string{envAccess: m.e.AccessKey, envSecret: m.e.SecretKey}
 	}
 	secret := "secret-of-" + principal
-	if w.fake != nil {
-		w.fake.AddPrincipal(principal, secret, principal)
+	if s := n.server(); s != nil {
+		s.AddPrincipal(principal, secret, principal)
 	}
 	return map[string]string{envAccess: principal, envSecret: secret}
 }
@@ -195,8 +205,9 @@ func (w *World) ReadAll(ctx context.Context, n *Node, table string, extra ...str
 
 // Requests lists what the journal holds of a node's latest invocation of a verb, or of all its verbs where verb is empty.
 func (w *World) Requests(n *Node, verb sut.Verb, more ...s3cas.Filter) ([]s3cas.Entry, error) {
-	s, err := w.Fake()
-	if err != nil {
+	s := n.server()
+	if s == nil {
+		_, err := w.Fake()
 		return nil, err
 	}
 	f := s3cas.Filter{}

@@ -11,6 +11,7 @@ import (
 	"sort"
 	"strings"
 
+	"contextful/fakes/s3cas"
 	"contextful/harness/inspect"
 	"contextful/harness/sut"
 )
@@ -33,6 +34,7 @@ type Node struct {
 
 	Point   string // of a copy: where its verb was killed, for messages
 	copies  []*Node
+	fake    *s3cas.Server // its own, of a Fork
 	dir     string
 	ready   bool
 	count   int
@@ -145,7 +147,7 @@ func (w *World) found(ctx context.Context, n *Node) error {
 func (w *World) prepareCommand(ctx context.Context, n *Node, argv []string) error {
 	facts := map[string]any{"node": n.ID, "project": n.Project(), "root": n.Root(), "name": w.title, "founder": n.Founder,
 		"access_key_env": envAccess, "secret_key_env": envSecret}
-	for k, v := range w.bucket.Settings() {
+	for k, v := range n.Bucket().Settings() {
 		facts[k] = v
 	}
 	text, err := json.MarshalIndent(facts, "", "  ")
@@ -193,10 +195,10 @@ func (n *Node) configuration() string {
 		return n.Configuration
 	}
 	lines := map[string]string{"access_key_id": quote("env://" + envAccess), "secret_access_key": quote("env://" + envSecret)}
-	for k, v := range n.w.bucket.Settings() {
+	for k, v := range n.Bucket().Settings() {
 		lines[k] = quote(v)
 	}
-	if strings.HasPrefix(n.w.bucket.Settings()["endpoint"], "file://") {
+	if strings.HasPrefix(n.Bucket().Settings()["endpoint"], "file://") {
 		delete(lines, "access_key_id")
 		delete(lines, "secret_access_key")
 	}

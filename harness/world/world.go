@@ -62,6 +62,8 @@ type World struct {
 	before   BucketState
 	notes    []string
 	expected []expectation
+	ending   []func() error
+	forks    []*s3cas.Server
 }
 
 // A Call is an invocation with the name the bucket's journal knows it by ("beta.pull.2").
@@ -123,6 +125,13 @@ func From(ctx context.Context) *World {
 	return &World{nodes: map[string]*Node{}, tables: map[string]*Table{}, Values: map[string]any{}, sync: map[string]string{}}
 }
 
+// Defer has something done when the scenario ends, whatever came of it: a service that a step started is stopped.
+func (w *World) Defer(fn func() error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ending = append(w.ending, fn)
+}
+
 // Close kills what still runs and stops the fake. The directory stays: the suite removes it.
 func (w *World) Close() error {
 	w.mu.Lock()
@@ -136,11 +145,20 @@ func (w *World) Close() error {
 			}
 		}
 	}
-	if w.fake != nil {
-		errs = append(errs, w.fake.Close())
+	for _, s := range append(w.forks, w.fake) {
+		if s != nil {
+			errs = append(errs, s.Close())
+		}
 	}
 	for _, t := range tasks {
 		<-t.Done()
+	}
+	w.mu.Lock()
+	ending := w.ending
+	w.ending = nil
+	w.mu.Unlock()
+	for _, fn := range ending {
+		errs = append(errs, fn())
 	}
 	return errors.Join(errs...)
 }

@@ -1,0 +1,228 @@
+package stopper
+
+import (
+	"bufio"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// A Call is one system call of the process that matched.
+type Call struct {
+	N    int    // 1-based, in the order in which they took effect
+	Name string // "renameat"
+	Line string // as strace wrote it
+	Fail bool   // the error was injected
+}
+
+// A Process is what a Trace acts on.
+type Process interface {
+	Kill() error
+	Cont() error
+}
+
+// What a Trace does at the call it waits for.
+type Action int
+
+// The actions. Count only counts; Kill kills the process group right after the call; Hold leaves it stopped there until
+// Resume.
+const (
+	Count Action = iota
+	Kill
+	Hold
+)
+
+// A Trace watches one run of a process. Make it with New (or Failing), start the process with Wrap before its argv and
+// File as its descriptor 3, then call Watch.
+type Trace struct {
+	wrap   []string
+	within string
+	glob   *regexp.Regexp
+	read   *os.File
+	write  *os.File
+	done   chan struct{}
+	hit    chan struct{}
+
+	mu    sync.Mutex
+	calls []Call
+	held  bool
+	proc  Process
+}
+
+// New prepares a trace of a set of calls. Only calls whose arguments hold a path that begins with within count; glob, if
+// not empty, must cover such a path below within as well (* crosses slashes).
+func New(calls []string, within, glob string) (*Trace, error) {
+	t, err := newTrace(within, glob)
+	if err != nil {
+		return nil, err
+	}
+	set := traced(calls)
+	t.wrap = []string{"strace", "-f", "-qq", "-y", "-s", "4096", "-o", "/proc/self/fd/3", "-e", "signal=STOP", "-e", "trace=" + set,
+		"-e", "inject=" + set + ":signal=STOP:when=1+"}
+	return t, nil
+}
+
+// Failing prepares a run in which calls of the set fail with errno ("ENOSPC") from the nth of a thread on; path, if not
+// empty, is the one exact path it is about. Fired says how many did.
+func Failing(calls []string, errno string, from string, path, within string) (*Trace, error) {
+	t, err := newTrace(within, "")
+	if err != nil {
+		return nil, err
+	}
+	set := traced(calls)
+	t.wrap = []string{"strace", "-f", "-qq", "-y", "-s", "4096", "-o", "/proc/self/fd/3", "-e", "signal=none", "-e", "trace=" + set,
+		"-e", "inject=" + set + ":error=" + errno + ":when=" + from}
+	if path != "" {
+		t.wrap = append(t.wrap, "-P", path)
+	}
+	return t, nil
+}
+
+func newTrace(within, glob string) (*Trace, error) {
+	if err := Available(); err != nil {
+		return nil, err
+	}
+	t := &Trace{within: within, done: make(chan struct{}), hit: make(chan struct{})}
+	if glob != "" {
+		parts := strings.Split(glob, "*")
+		for i, p := range parts {
+			parts[i] = regexp.QuoteMeta(p)
+		}
+		t.glob = regexp.MustCompile(regexp.QuoteMeta(within) + `/?` + strings.Join(parts, `[^"<>]*`) + `["<>]`)
+	}
+	var err error
+	t.read, t.write, err = os.Pipe()
+	return t, err
+}
+
+// Wrap is the argv that goes before the process's own.
+func (t *Trace) Wrap() []string { return t.wrap }
+
+// File is what the process gets as descriptor 3.
+func (t *Trace) File() *os.File { return t.write }
+
+// Discard frees a trace whose process never started.
+func (t *Trace) Discard() {
+	_ = t.write.Close()
+	_ = t.read.Close()
+}
+
+// Watch follows the process in the background until it ends. At the nth matching call it acts; 0 never does.
+func (t *Trace) Watch(p Process, at int, act Action) {
+	_ = t.write.Close() // the process has its own; without this the log would never end
+	t.mu.Lock()
+	t.proc = p
+	t.mu.Unlock()
+	go t.follow(p, at, act)
+}
+
+var (
+	entry   = regexp.MustCompile(`^(\d+) +([a-z0-9_]+)\((.*)$`)
+	resumed = regexp.MustCompile(`^(\d+) +<\.\.\. ([a-z0-9_]+) resumed>(.*)$`)
+	result  = regexp.MustCompile(`\) += (-?\d+|\?)`)
+)
+
+func (t *Trace) follow(p Process, at int, act Action) {
+	defer close(t.done)
+	defer func() { _ = t.read.Close() }()
+	open := map[string]string{} // pid → the unfinished call
+	reached := false
+	sc := bufio.NewScanner(t.read)
+	sc.Buffer(make([]byte, 64<<10), 4<<20)
+	for sc.Scan() {
+		line := sc.Text()
+		switch {
+		case strings.HasSuffix(line, "<unfinished ...>"):
+			if m := entry.FindStringSubmatch(line); m != nil {
+				open[m[1]] = strings.TrimSuffix(line, "<unfinished ...>")
+			}
+		case strings.Contains(line, "--- stopped by SIGSTOP"):
+			t.stopped(p, at, act, &reached)
+		default:
+			if m := resumed.FindStringSubmatch(line); m != nil {
+				line = open[m[1]] + m[3]
+				delete(open, m[1])
+			}
+			t.take(line)
+		}
+	}
+}
+
+// take records a finished call that matches and did something.
+func (t *Trace) take(line string) {
+	m := entry.FindStringSubmatch(line)
+	if m == nil {
+		return
+	}
+	r := result.FindStringSubmatch(line)
+	injected := strings.Contains(line, "(INJECTED)")
+	if r == nil || (strings.HasPrefix(r[1], "-") && !injected) {
+		return
+	}
+	if !strings.Contains(line, t.within) || (t.glob != nil && !t.glob.MatchString(line)) {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.calls = append(t.calls, Call{N: len(t.calls) + 1, Name: m[2], Line: strings.TrimLeft(line[len(m[1]):], " "), Fail: injected})
+}
+
+// stopped decides what to do with a process that strace has just stopped.
+func (t *Trace) stopped(p Process, at int, act Action, reached *bool) {
+	t.mu.Lock()
+	n, held := len(t.calls), t.held
+	t.mu.Unlock()
+	if held {
+		return
+	}
+	if at > 0 && n >= at && !*reached {
+		*reached = true
+		if act == Kill {
+			_ = p.Kill()
+		} else {
+			t.mu.Lock()
+			t.held = true
+			t.mu.Unlock()
+		}
+		close(t.hit)
+		return
+	}
+	if *reached && act == Kill {
+		return
+	}
+	_ = p.Cont() // one that has just ended needs no waking
+}
+
+// Resume lets a held process go on; later calls stop it no more than for a moment.
+func (t *Trace) Resume() error {
+	t.mu.Lock()
+	t.held = false
+	p := t.proc
+	t.mu.Unlock()
+	return p.Cont()
+}
+
+// Reached is closed when the process is at the call: killed, or held there.
+func (t *Trace) Reached() <-chan struct{} { return t.hit }
+
+// Done is closed when the log has ended, which is when the process has.
+func (t *Trace) Done() <-chan struct{} { return t.done }
+
+// Calls lists the matching calls so far.
+func (t *Trace) Calls() []Call {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return append([]Call(nil), t.calls...)
+}
+
+// Fired counts the calls that were made to fail.
+func (t *Trace) Fired() int {
+	n := 0
+	for _, c := range t.Calls() {
+		if c.Fail {
+			n++
+		}
+	}
+	return n
+}
