@@ -1,0 +1,55 @@
+package ducktest
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"contextful/ref/colfile"
+	"contextful/ref/duck"
+	"contextful/ref/key"
+	"contextful/ref/manifest"
+	"contextful/ref/store"
+)
+
+// Generate lands the rows of a SELECT as one run: for benchmarks, where rows as text would cost more than what is measured. The engine's
+// session is the caller's; columns are as in Landing, and the SELECT gives exactly those.
+func Generate(t testing.TB, st *store.Store, session *duck.Session, table, run string, columns []string, sql string, at time.Time) {
+	t.Helper()
+	ctx := context.Background()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	tab, err := st.Table(table)
+	must(err)
+	arriving, err := schemaOf(tab, columns)
+	must(err)
+	lock, err := tab.Lock(ctx)
+	must(err)
+	defer lock.Release()
+	merged, grown, err := lock.MergeSchema(arriving, nil)
+	must(err)
+	next, err := lock.NextCommitSeq(ctx)
+	must(err)
+	w, err := lock.BeginRun(ctx, run)
+	must(err)
+	defer w.Abandon()
+	file := filepath.Join(w.Dir(), key.PartName(0))
+	rows, err := session.Exec(ctx, fmt.Sprintf("COPY (SELECT *, make_timestamp_ns(%d) AS _ingested_at, '%s' AS _run_id, 'site' AS _site_id, "+
+		"row_number() OVER () - 1 AS _row_seq, %d::BIGINT AS _commit_seq FROM (%s)) TO %s (FORMAT parquet, COMPRESSION zstd)",
+		at.UnixNano(), run, next.Seq, sql, duck.Text(file)))
+	must(err)
+	_, err = colfile.FlipFile(file, true)
+	must(err)
+	if grown {
+		must(lock.WriteSchema(merged))
+	}
+	fine := []string{}
+	must(w.Commit(ctx, &manifest.Run{CommittedAt: manifest.At(at), CommitSeq: &next.Seq, RowCount: rows,
+		Parts: []manifest.Part{{Name: key.PartName(0), Rows: rows, FineColumns: &fine}}}))
+}

@@ -1,0 +1,142 @@
+package fold
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"contextful/ref/duck"
+	"contextful/ref/duck/ducktest"
+	"contextful/ref/query"
+	"contextful/ref/store"
+)
+
+const benchDeclaration = `
+[[pipeline.tables]]
+name = "t"
+primary_key = ["id"]
+[[pipeline.tables]]
+name = "u"
+`
+
+var benchColumns = []string{"id int64", "name utf8", "amount float64", "seen timestamp"}
+
+// benchRows: each run brings rows of which about a third were there before.
+func benchRows(run, rows int) string {
+	return fmt.Sprintf("SELECT %d + range AS id, 'name ' || (range %% 977) AS name, range / 7.0 AS amount, make_timestamp_ns((1700000000 + range) * 1000000000) AS seen FROM range(%d)", run*rows*2/3, rows)
+}
+
+func fill(b *testing.B, st *store.Store, table string, from, runs, rows int) *duck.Session {
+	b.Helper()
+	session, err := duck.Open(context.Background(), duck.Options{TempDir: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range runs {
+		ducktest.Generate(b, st, session, table, fmt.Sprintf("r%05d", from+i), benchColumns, benchRows(from+i, rows), ducktest.Epoch.Add(time.Duration(from+i)*time.Millisecond))
+	}
+	return session
+}
+
+func fileList(b *testing.B, st *store.Store, table string) string {
+	b.Helper()
+	tab, err := st.Table(table)
+	if err != nil {
+		b.Fatal(err)
+	}
+	view, err := tab.Resolve(context.Background(), store.Bounds{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var names []string
+	for _, f := range view.Files {
+		names = append(names, f.Path)
+	}
+	return duck.ReadParquet(names)
+}
+
+// plain is DuckDB as anyone would use it: opened, and one statement.
+func plain(b *testing.B, sql string) time.Duration {
+	b.Helper()
+	begin := time.Now()
+	session, err := duck.Open(context.Background(), duck.Options{TempDir: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer session.Close()
+	if _, err := session.Exec(context.Background(), sql); err != nil {
+		b.Fatal(err)
+	}
+	return time.Since(begin)
+}
+
+// BenchmarkQuery: a snapshot of about 700 k rows and 50 runs of 2 k, against DuckDB on the same list of files with the same
+// deduplication. ratio is ours over DuckDB's; ours includes opening the engine, resolving and printing.
+func BenchmarkQuery(b *testing.B) {
+	for _, c := range []struct{ table, ranking string }{{"u", ""}, {"t", dedup}} {
+		b.Run(c.table, func(b *testing.B) {
+			st := ducktest.Open(b, "alpha", "", benchDeclaration)
+			fill(b, st, c.table, 0, 10, 100_000).Close()
+			if _, err := Run(context.Background(), st, Options{Table: c.table}); err != nil {
+				b.Fatal(err)
+			}
+			fill(b, st, c.table, 300, 50, 2_000).Close()
+			files := fileList(b, st, c.table)
+			direct := "SELECT count(*), sum(amount), max(name), max(seen) FROM (SELECT * FROM " + files + c.ranking + ")"
+			var ours, theirs time.Duration
+			for b.Loop() {
+				begin := time.Now()
+				_, err := query.Run(context.Background(), st, query.Options{SQL: "SELECT count(*), sum(amount), max(name), max(seen) FROM " + c.table, Out: io.Discard})
+				ours += time.Since(begin)
+				if err != nil {
+					b.Fatal(err)
+				}
+				theirs += plain(b, direct)
+			}
+			b.ReportMetric(float64(ours)/float64(theirs), "ratio")
+			b.ReportMetric(float64(theirs.Milliseconds())/float64(b.N), "duckdb-ms/op")
+		})
+	}
+}
+
+const dedup = " QUALIFY ROW_NUMBER() OVER (PARTITION BY id ORDER BY _ingested_at DESC, _run_id DESC, _row_seq DESC) = 1"
+
+// BenchmarkFold: a keyed pass over 1,000 runs of 1 k rows, against DuckDB's own deduplication and COPY of the same files.
+func BenchmarkFold(b *testing.B) {
+	st := ducktest.Open(b, "alpha", "", benchDeclaration)
+	fill(b, st, "t", 0, 1000, 1000).Close()
+	files := fileList(b, st, "t")
+	var ours, theirs time.Duration
+	for b.Loop() {
+		begin := time.Now()
+		staged, err := Stage(context.Background(), st, Options{Table: "t"})
+		ours += time.Since(begin)
+		if err != nil {
+			b.Fatal(err)
+		}
+		out := filepath.Join(b.TempDir(), "out.parquet")
+		theirs += plain(b, "COPY (SELECT * FROM "+files+dedup+" ORDER BY id) TO "+duck.Text(out)+" (FORMAT parquet, COMPRESSION zstd)")
+		if err := staged.Discard(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(ours)/float64(theirs), "ratio")
+	b.ReportMetric(float64(theirs.Milliseconds())/float64(b.N), "duckdb-ms/op")
+}
+
+// BenchmarkScan prints a whole table as JSON.
+func BenchmarkScan(b *testing.B) {
+	st := ducktest.Open(b, "alpha", "", benchDeclaration)
+	fill(b, st, "u", 0, 4, 100_000).Close()
+	for b.Loop() {
+		var out bytes.Buffer
+		if _, err := query.Scan(context.Background(), st, "u", query.Options{Out: &out}); err != nil {
+			b.Fatal(err)
+		}
+		b.SetBytes(int64(out.Len()))
+	}
+}
