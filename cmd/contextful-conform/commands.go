@@ -10,5 +10,11 @@ func commands() []*cobra.Command {
 		explainCommand(),
 		lintCommand(),
 		s3casCommand(),
+		initCommand(),
+		doctorCommand(),
+		mutantsCommand(),
+		reportCommand(),
+		diffCommand(),
+		replayCommand(),
 	}
 }

@@ -45,6 +45,9 @@ func (h Hunt) Run(ctx context.Context, mutants []Mutant, b Binaries, only bool) 
 		ask.Clauses = clausesOf(mutants)
 	}
 	clean, err := h.Runner.Run(ctx, ask)
+	if err == nil {
+		err = ctx.Err()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the clean run: %w", err)
 	}
@@ -111,10 +114,10 @@ func (h Hunt) one(ctx context.Context, m Mutant, binary string, clean []report.S
 	}
 	var missed []string
 	for _, c := range candidates {
-		if err := ctx.Err(); err != nil {
-			return out, err
-		}
 		got, err := h.Runner.Run(ctx, Ask{Binary: binary, Mutant: m.ID, Scenarios: []string{c.ID}, Limit: h.Limit, Jobs: 1})
+		if err == nil {
+			err = ctx.Err() // what an interrupt cut short says nothing
+		}
 		if err != nil {
 			return out, err
 		}

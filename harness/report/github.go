@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"os"
 	"path"
 	"sort"
 	"strings"
@@ -95,4 +96,18 @@ func data(s string) string {
 
 func property(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
+}
+
+// GitHub prints the annotations and adds the summary to a file, the one GITHUB_STEP_SUMMARY names; "" adds none.
+func GitHub(w io.Writer, r *Report, summary string) error {
+	Annotations(w, r, "")
+	if summary == "" {
+		return nil
+	}
+	f, err := os.OpenFile(summary, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	StepSummary(f, r)
+	return f.Close()
 }
