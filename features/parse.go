@@ -3,7 +3,10 @@ package features
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+
+	"contextful/spec"
 
 	gherkin "github.com/cucumber/gherkin/go/v42"
 	messages "github.com/cucumber/messages/go/v34"
@@ -122,6 +125,8 @@ func (r *reader) scenario(sc *messages.Scenario, inherited []*messages.Tag) {
 		switch {
 		case m != nil:
 			s.Tags = append(s.Tags, Tag{Clause: m[1], Facet: m[2], Line: line(t.Location)})
+		case strings.HasPrefix(t.Name, "@needs.") && capability(t.Name[len("@needs."):]), strings.HasPrefix(t.Name, "@service."):
+			s.Other = append(s.Other, t.Name[1:])
 		case strings.ContainsAny(t.Name, ".#"):
 			r.report(line(t.Location), "tag %s names neither a clause nor a facet: write @area.operation.clause or @…#facet", t.Name)
 		default:
@@ -135,6 +140,11 @@ func (r *reader) scenario(sc *messages.Scenario, inherited []*messages.Tag) {
 		r.report(s.Line, "outline %q has no example rows", s.Name)
 	}
 	r.scenarios = append(r.scenarios, s)
+}
+
+// capability reports whether the law knows a capability of that name.
+func capability(name string) bool {
+	return slices.ContainsFunc(spec.Capabilities(), func(c spec.Capability) bool { return c.Name == name })
 }
 
 func line(l *messages.Location) int {
