@@ -22,7 +22,9 @@ type scoped struct {
 	prefix string
 }
 
-func (s *scoped) Name() string { return s.inner.Name() + "/" + strings.TrimSuffix(s.prefix, "/") }
+func (s *scoped) Name() string {
+	return s.inner.Name() + ", prefix " + strings.TrimSuffix(s.prefix, "/")
+}
 
 func (s *scoped) relative(o Object) Object {
 	o.Key = strings.TrimPrefix(o.Key, s.prefix)

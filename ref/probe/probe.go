@@ -58,7 +58,7 @@ type Options struct {
 // Run asks the bucket. The report is always filled; the error is SyncProbeInconclusive where the verdict is Inconclusive, nil
 // for the other two: a verdict of None is an answer, and Require judges it.
 func Run(ctx context.Context, o Options) (Report, error) {
-	p := &prober{b: o.Bucket, pause: o.Pause, racers: o.Racers}
+	p := &prober{b: o.Bucket, pause: o.Pause, racers: o.Racers, left: map[string]bool{}}
 	if p.pause == nil {
 		p.pause = commit.Sleep
 	}
@@ -79,7 +79,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		report.Verdict = Inconclusive
 		report.Reasons = append([]string{err.Error()}, report.Reasons...)
 		return report, fault.New(fault.SyncProbeInconclusive, o.Bucket.Name(),
-			"the probe of "+o.Bucket.Name()+" showed nothing about conditional writes").Wrap(err)
+			"the probe could not find out whether "+o.Bucket.Name()+" enforces conditional writes").Wrap(err)
 	}
 	return report, nil
 }
@@ -90,16 +90,15 @@ func Require(name string, report Report, err error) error {
 	if err == nil && report.Verdict == CAS {
 		return nil
 	}
-	reason := ""
-	if len(report.Reasons) > 0 {
-		reason = ": " + report.Reasons[0]
-	}
+	e := fault.New(fault.SyncCoordinationUnproven, name,
+		`coordination "cas" is declared, and `+name+" did not show that it enforces conditional writes")
 	if err != nil {
-		reason = ""
+		return e.Wrap(err).WithHint("contextful sync probe asks again; it needs to write and delete below _contextful/cas-probe/")
 	}
-	return fault.New(fault.SyncCoordinationUnproven, name,
-		`coordination "cas" is declared, and `+name+" did not show that it enforces conditional writes"+reason).
-		Wrap(err).WithHint(`use a bucket with conditional writes, or coordination = "single-writer" where only one machine ever writes`)
+	if len(report.Reasons) > 0 {
+		e.Message += ": " + report.Reasons[0]
+	}
+	return e.WithHint(`use a bucket with conditional writes, or coordination = "single-writer" where only one machine ever writes`)
 }
 
 // broken is an answer that a bucket with conditional writes cannot give.
@@ -111,20 +110,31 @@ type prober struct {
 	b      bucket.Bucket
 	pause  commit.Pause
 	racers int
-	keys   []string
+	mu     sync.Mutex
+	left   map[string]bool // sentinels that may exist
 }
 
-func (p *prober) newKey() string {
-	k := key.ProbeSentinel(uuid.NewString())
-	p.keys = append(p.keys, k)
-	return k
+func newKey() string { return key.ProbeSentinel(uuid.NewString()) }
+
+// send is one put, remembered where it may have made an object.
+func (p *prober) send(ctx context.Context, k, body string, cond bucket.Condition) (bucket.Object, error) {
+	o, err := p.b.Put(ctx, k, bytes.NewReader([]byte(body)), int64(len(body)), cond)
+	for _, nothing := range []error{bucket.ErrTransport, bucket.ErrForbidden, bucket.ErrUnsupported} {
+		if errors.Is(err, nothing) {
+			return o, err
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.left[k] = true
+	return o, err
 }
 
 func (p *prober) clean(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
 	defer cancel()
 	var first error
-	for _, k := range p.keys {
+	for k := range p.left {
 		if err := p.b.Delete(ctx, k); err != nil && first == nil {
 			first = fmt.Errorf("the sentinel %s could not be deleted: %w", k, err)
 		}
@@ -135,7 +145,7 @@ func (p *prober) clean(ctx context.Context) error {
 // put sends one put. A throttled one is sent again after a pause, a 409 once more; everything else stands as answered.
 func (p *prober) put(ctx context.Context, k, body string, cond bucket.Condition) (bucket.Object, error) {
 	for n := 1; ; n++ {
-		o, err := p.b.Put(ctx, k, bytes.NewReader([]byte(body)), int64(len(body)), cond)
+		o, err := p.send(ctx, k, body, cond)
 		if n == 3 || !errors.Is(err, bucket.ErrThrottled) {
 			return o, err
 		}
@@ -208,7 +218,7 @@ func (p *prober) get(ctx context.Context, k string) (string, bucket.Object, erro
 }
 
 func (p *prober) ask(ctx context.Context) error {
-	k := p.newKey()
+	k := newKey()
 	first, err := p.must(ctx, "a create", k, "first "+k, bucket.Condition{IfAbsent: true})
 	if err != nil {
 		return err
@@ -230,7 +240,7 @@ func (p *prober) ask(ctx context.Context) error {
 }
 
 func (p *prober) races(ctx context.Context) error {
-	k := p.newKey()
+	k := newKey()
 	if err := p.race(ctx, "racing creates", k, bucket.Condition{IfAbsent: true}); err != nil {
 		return err
 	}
@@ -271,7 +281,7 @@ func (p *prober) start(ctx context.Context, k string, cond bucket.Condition) (wi
 		wg.Go(func() {
 			body := fmt.Sprintf("racer %d %s", i, commit.Nonce())
 			<-ready
-			_, perr := p.b.Put(ctx, k, bytes.NewReader([]byte(body)), int64(len(body)), cond)
+			_, perr := p.send(ctx, k, body, cond)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {

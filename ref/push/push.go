@@ -274,6 +274,10 @@ func (p *pusher) plan(ctx context.Context, state *merge.State) (*manifest.Bucket
 	if maps.Equal(m.Entries, state.Manifest.Entries) && samePointers(m.Pointers, state.Manifest.Pointers) {
 		return nil, nil
 	}
+	m.Format = 1
+	if len(m.Collected) > 0 {
+		m.Format = 2
+	}
 	m.CommittedAt, m.CommittedBy = manifest.At(p.s.Clock().Now()), p.s.Node()
 	return &m, nil
 }
