@@ -132,7 +132,7 @@ func configuration(f initFlags) (string, error) {
 	}
 	fmt.Fprintf(&b, configurationTail, sut.DefaultRefusal, strings.Join(everywhere, ", "))
 	for _, v := range sut.Verbs() {
-		fmt.Fprintf(&b, "# %s\n# %s = %s\n", v.Does, v.Verb, tomlArgv(v.Default.Argv))
+		fmt.Fprintf(&b, "\n# %s\n# %s = %s\n", v.Does, v.Verb, tomlArgv(v.Default.Argv))
 	}
 	return b.String(), nil
 }

@@ -1,0 +1,84 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"contextful/harness/sut"
+)
+
+// A store of shell: init works, query is slow, describe crashes, and the rest answers as the case says.
+const script = `#!/bin/sh
+case "$1 $2" in
+init*) mkdir -p .contextful/context/research ;;
+"context land") ` + "%LAND%" + ` ;;
+"sync probe") echo "the bucket is fine" ;;
+*) echo "StoreBusy: somebody else is here" >&2; exit 1 ;;
+esac
+`
+
+func consult(t *testing.T, land string, change func(*sut.Config)) map[sut.Verb]Check {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "store")
+	require.NoError(t, os.WriteFile(file, bytes.Replace([]byte(script), []byte("%LAND%"), []byte(land), 1), 0o755))
+	cfg := sut.Default("shell", []string{file}, "sync")
+	cfg.Limit = time.Minute
+	if change != nil {
+		change(cfg)
+	}
+	checks, err := Run(context.Background(), Options{Config: cfg, Dir: t.TempDir(), Wall: time.Now, Known: func(w string) bool { return w == "StoreBusy" }})
+	require.NoError(t, err)
+	require.False(t, Sound(checks))
+	var b bytes.Buffer
+	Print(&b, checks)
+	require.Contains(t, b.String(), "verbs work")
+	out := map[sut.Verb]Check{}
+	for _, c := range checks {
+		out[c.Verb] = c
+	}
+	return out
+}
+
+func TestAWrongTemplateIsNamed(t *testing.T) {
+	got := consult(t, `echo "error: unknown flag: --run-id" >&2; exit 64`, nil)
+	require.Equal(t, Right, got[sut.Init].State)
+	require.Equal(t, Wrong, got[sut.Land].State)
+	require.Contains(t, got[sut.Land].Why, "does not understand the arguments (exit 64): error: unknown flag: --run-id")
+	require.Equal(t, "change the template [verbs] land", got[sut.Land].Hint)
+	require.Equal(t, Check{Verb: sut.Query, State: Skipped, Why: "land has to work first"}, got[sut.Query])
+	require.Contains(t, got[sut.Probe].Why, `no JSON object but "the bucket is fine"`)
+	require.Equal(t, "[capabilities] lease is false", got[sut.LeaseAcquire].Why)
+}
+
+func TestRefusedCrashedAndSilent(t *testing.T) {
+	refused := consult(t, `echo "StoreBusy: wait" >&2; exit 1`, nil)[sut.Land]
+	require.Contains(t, refused.Why, "it understood and refused (StoreBusy): StoreBusy: wait")
+	crashed := consult(t, `echo "panic: oh" >&2; exit 2`, nil)[sut.Land]
+	require.Equal(t, "it crashed: panic: oh", crashed.Why)
+	silent := consult(t, "exit 3", nil)[sut.Land]
+	require.Contains(t, silent.Why, "exit 3, and not a word")
+	idle := consult(t, "true", nil)[sut.Land]
+	require.Contains(t, idle.Why, "it said it is done, but")
+	late := consult(t, "cat /dev/zero > /dev/null", func(c *sut.Config) { c.Limit = 200 * time.Millisecond })[sut.Land]
+	require.Contains(t, late.Why, "no answer")
+}
+
+func TestACommandThatIsNotThere(t *testing.T) {
+	checks, err := Run(context.Background(), Options{Config: sut.Default("none", []string{"/nowhere/store"}), Dir: t.TempDir(), Wall: time.Now})
+	require.NoError(t, err)
+	require.Len(t, checks, 1)
+	require.Contains(t, checks[0].Why, "[sut] command: /nowhere/store cannot be run")
+}
+
+func TestAnswersAreLookedAt(t *testing.T) {
+	require.NoError(t, threeRows(nil, `{"columns":["id"],"rows":[[1],[2],[3]],"truncated":false}`))
+	require.ErrorContains(t, threeRows(nil, `{"columns":["id"],"rows":[[1]],"truncated":false}`), "it gives 1")
+	require.ErrorContains(t, threeRows(nil, "id\n1\n"), "its output is not")
+	require.ErrorContains(t, object("fence")(nil, `{"holder":"a"}`), `no field "fence"`)
+}
