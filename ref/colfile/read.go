@@ -62,9 +62,16 @@ func Verify(fsys vfs.FS, path string, rows int64) error {
 	if r.NumRows() != rows {
 		return damaged(path, fmt.Sprintf("holds %d rows where %d were recorded", r.NumRows(), rows))
 	}
+	return rowGroupsHold(r, path, rows)
+}
+
+func rowGroupsHold(r *file.Reader, path string, rows int64) error {
 	var sum int64
-	for i := range r.NumRowGroups() {
-		sum += r.MetaData().RowGroups[i].NumRows
+	for _, g := range r.MetaData().RowGroups {
+		if g.NumRows < 0 {
+			return damaged(path, fmt.Sprintf("has a row group of %d rows", g.NumRows))
+		}
+		sum += g.NumRows
 	}
 	if sum != rows {
 		return damaged(path, fmt.Sprintf("promises %d rows and its row groups hold %d", rows, sum))

@@ -38,6 +38,10 @@ func NewScanner(ctx context.Context, src parquet.ReaderAtSeeker, path string, na
 		return nil, err
 	}
 	s := &Scanner{path: path, rows: r.NumRows(), close: r.Close}
+	if err := rowGroupsHold(r, path, s.rows); err != nil {
+		s.Close()
+		return nil, err
+	}
 	fr, err := arrowReader(r, path, ScanBatch)
 	if err == nil {
 		err = s.open(ctx, fr, names)

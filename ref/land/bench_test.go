@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -104,4 +106,57 @@ func BenchmarkRawWrite1M(b *testing.B) {
 		}
 		f.Close()
 	}
+}
+
+// cycle repeats the same bytes n times without holding them more than once.
+type cycle struct {
+	data []byte
+	left int
+	at   int
+}
+
+func (c *cycle) Read(p []byte) (int, error) {
+	if c.at == len(c.data) {
+		c.at = 0
+		c.left--
+	}
+	if c.left == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, c.data[c.at:])
+	c.at += n
+	return n, nil
+}
+
+// BenchmarkLand5MResident lands 5 M rows from a stream and reports the peak of this process's resident memory, which stays
+// under 1 GiB.
+func BenchmarkLand5MResident(b *testing.B) {
+	rows := benchRows(100_000)
+	for i := range b.N {
+		s := openStore(b, plain)
+		r, err := Run(context.Background(), s, Options{Table: "t", Input: &cycle{data: rows, left: 50}, RunID: fmt.Sprint("r", i), SiteID: "s", Types: benchTypes()})
+		if err != nil || r.Rows != 5_000_000 || r.Parts != 5 {
+			b.Fatal(r, err)
+		}
+	}
+	peak := residentPeak(b)
+	b.ReportMetric(float64(peak)/(1<<20), "MiB-peak")
+	if peak > 1<<30 {
+		b.Fatalf("%d MiB resident", peak>>20)
+	}
+}
+
+// residentPeak reads VmHWM, in bytes; 0 where the system has no /proc.
+func residentPeak(b *testing.B) int64 {
+	data, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(data)) {
+		var kib int64
+		if _, err := fmt.Sscanf(line, "VmHWM: %d kB", &kib); err == nil {
+			return kib << 10
+		}
+	}
+	return 0
 }
