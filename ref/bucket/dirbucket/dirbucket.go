@@ -293,6 +293,10 @@ func (b *Bucket) temporary() (*os.File, error) {
 	}
 }
 
+// patience is how long a key's lock is asked for. It is held for a check and a rename: whoever keeps it longer was stopped in
+// between, and waiting for that one has no end.
+const patience = 15 * time.Second
+
 // lock takes the key's lock, asking again until ctx ends: flock itself cannot be interrupted.
 func (b *Bucket) lock(ctx context.Context, key string) (func(), error) {
 	sum := sha256.Sum256([]byte(key))
@@ -300,6 +304,8 @@ func (b *Bucket) lock(ctx context.Context, key string) (func(), error) {
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("%w: another process holds the lock of %s", bucket.ErrTransport, key))
+	defer cancel()
 	for wait := time.Millisecond; ; wait = min(2*wait, 20*time.Millisecond) {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
@@ -314,7 +320,7 @@ func (b *Bucket) lock(ctx context.Context, key string) (func(), error) {
 		case <-ctx.Done():
 			timer.Stop()
 			_ = f.Close()
-			return nil, ctx.Err()
+			return nil, context.Cause(ctx)
 		case <-timer.C:
 		}
 	}
