@@ -111,7 +111,7 @@ func (b Builder) compile(ctx context.Context, kind string, o overlay) (string, [
 	}
 	digest, err := b.digest(ctx, o, flags)
 	if err != nil {
-		return "", blame(err.Error()), err
+		return "", blame("does not compile: ", err.Error()), err
 	}
 	name := kind + "-" + path.Base(b.Command)
 	binary := filepath.Join(b.Dir, name+"-"+digest[:16])
@@ -120,13 +120,13 @@ func (b Builder) compile(ctx context.Context, kind string, o overlay) (string, [
 	}
 	if b.Vet && len(o.files) > 0 {
 		if out, err := b.run(ctx, append(append([]string{"vet"}, flags...), o.packages()...)); err != nil {
-			return "", blame(string(out)), errors.New(strings.TrimSpace(string(out)))
+			return "", blame("go vet: ", string(out)), errors.New(strings.TrimSpace(string(out)))
 		}
 	}
 	tmp := filepath.Join(b.Dir, ".tmp-"+name)
 	args := append(append([]string{"build", "-buildvcs=false"}, flags...), "-o", tmp, b.Command)
 	if out, err := b.run(ctx, args); err != nil {
-		return "", blame(string(out)), errors.New(strings.TrimSpace(string(out) + "\n" + err.Error()))
+		return "", blame("does not compile: ", string(out)), errors.New(strings.TrimSpace(string(out) + "\n" + err.Error()))
 	}
 	old, err := filepath.Glob(filepath.Join(b.Dir, name+"-*"))
 	if err != nil {
@@ -168,13 +168,13 @@ func (o overlay) packages() []string {
 
 var inCopy = regexp.MustCompile(`([a-z0-9-]+)@([^:\s/]+\.go:\d+(?::\d+)?: .*)`)
 
-// blame reads compiler messages: a place in a mutant's copy is called "<id>@file.go:line:column".
-func blame(output string) []Dead {
+// blame reads the messages of compiler and vet: a place in a mutant's copy is called "<id>@file.go:line".
+func blame(prefix, output string) []Dead {
 	dead := map[string]string{}
 	for _, line := range strings.Split(output, "\n") {
 		if m := inCopy.FindStringSubmatch(line); m != nil {
 			if _, ok := dead[m[1]]; !ok {
-				dead[m[1]] = "does not compile: " + m[2]
+				dead[m[1]] = prefix + m[2]
 			}
 		}
 	}
