@@ -115,9 +115,6 @@ bucket is probed first and must enforce conditions (SyncCoordinationUnproven). A
 			if err != nil {
 				return err
 			}
-			for _, table := range report.KeptLocal {
-				a.log("warning: the pointer of %s stays local: the bucket's is fenced higher or on another branch", table)
-			}
 			return a.print(report, "generation %d: uploaded %s, %d bytes, in %s", report.Generation, count(int64(report.Uploaded), "object"),
 				report.Bytes, count(int64(report.Attempts), "attempt"))
 		},
