@@ -64,9 +64,9 @@ func (r *Report) Levels() []string {
 	return out
 }
 
-// Annotations writes one workflow command per scenario that failed, at its line of the feature file. root is the
-// directory of features/ as the repository has it, "" for its own root.
-func Annotations(w io.Writer, r *Report, root string) {
+// Annotations writes one workflow command per scenario that failed, at its line of the feature file. dir is where the
+// repository has the feature files: "features".
+func Annotations(w io.Writer, r *Report, dir string) {
 	for _, s := range r.Scenarios {
 		kind := ""
 		switch {
@@ -82,7 +82,7 @@ func Annotations(w io.Writer, r *Report, root string) {
 			text = fmt.Sprintf("%s\nexpected: %s\nactual: %s", m.What, m.Expected, m.Actual)
 		}
 		text += "\n" + s.Reproduce
-		fmt.Fprintf(w, "::%s file=%s,line=%d,title=%s::%s\n", kind, property(path.Join(root, "features", s.Feature)), s.Line,
+		fmt.Fprintf(w, "::%s file=%s,line=%d,title=%s::%s\n", kind, property(path.Join(dir, s.Feature)), s.Line,
 			property(strings.Join(s.Tags, ", ")+": "+s.Name), data(text))
 	}
 	for _, why := range r.Why {
@@ -100,7 +100,7 @@ func property(s string) string {
 
 // GitHub prints the annotations and adds the summary to a file, the one GITHUB_STEP_SUMMARY names; "" adds none.
 func GitHub(w io.Writer, r *Report, summary string) error {
-	Annotations(w, r, "")
+	Annotations(w, r, "features")
 	if summary == "" {
 		return nil
 	}

@@ -153,7 +153,7 @@ func TestThePageIsSelfContainedAndEscaped(t *testing.T) {
 func TestCIWords(t *testing.T) {
 	r := rich()
 	var b bytes.Buffer
-	Annotations(&b, r, "")
+	Annotations(&b, r, "features")
 	first, _, _ := strings.Cut(b.String(), "\n")
 	require.Equal(t, "::error file=features/store/pull.feature,line=9,title=store.pull.pointer-last#before%3A the pointer waits & <sees>::"+
 		"no pointer before its parts%0Aexpected: no _pointer.json%0Aactual: it names s-1%0Aand <more> \x01%0Acontextful-conform run --scenario 'store/pull/the-pointer-waits'", first)
