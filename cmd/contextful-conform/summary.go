@@ -1,14 +1,17 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"sort"
 	"strings"
+	"time"
 
+	"contextful/harness/baseline"
 	"contextful/harness/report"
+	"contextful/spec"
 )
 
 // summarise prints what a run came to: by operation, the sum of the verdicts, what was not judged, and where the report
@@ -39,21 +42,26 @@ func summarise(w io.Writer, r *report.Report, f runFlags) {
 	}
 	fmt.Fprintf(w, "\nselected %d = %s\n", r.Counts.Selected, strings.ReplaceAll(verdicts(all), ", ", " + "))
 	fmt.Fprintf(w, "%d of %d clauses judged in %.1f s\n", r.Judged.Clauses, r.Judged.Of, r.Seconds)
+	var silent, undeclared []string
 	for _, m := range r.Judged.Missing {
-		name, why := m.Capability, "the implementation does not declare it"
-		if m.Declared {
-			why = "no scenario judged it"
-		}
+		name := m.Capability
 		if name == "" {
 			name = "core"
 		}
-		fmt.Fprintf(w, "  not judged: %3d of %s (%s)\n", m.Clauses, name, why)
+		if text := fmt.Sprintf("%s %d", name, m.Clauses); m.Declared {
+			silent = append(silent, text)
+		} else {
+			undeclared = append(undeclared, text)
+		}
 	}
+	notJudged(w, "no scenario judged them", silent)
+	notJudged(w, "the implementation does not declare them", undeclared)
 	for _, s := range r.Services {
 		if !s.Available {
 			fmt.Fprintf(w, "service %s: unavailable: %s\n", s.Name, s.Detail)
 		}
 	}
+	fmt.Fprintf(w, "%s (exit %d)\n", r.Headline(), r.Exit)
 	for _, why := range r.Why {
 		fmt.Fprintln(w, "→", why)
 	}
@@ -67,6 +75,12 @@ func summarise(w io.Writer, r *report.Report, f runFlags) {
 			fmt.Fprintf(w, "the first failure alone:\n%s\n", s.Reproduce)
 			break
 		}
+	}
+}
+
+func notJudged(w io.Writer, why string, list []string) {
+	if len(list) > 0 {
+		fmt.Fprintf(w, "not judged, since %s: %s\n", why, strings.Join(list, ", "))
 	}
 }
 
@@ -84,9 +98,33 @@ func verdicts(counts map[report.Verdict]int) string {
 }
 
 // applyBaseline marks the expected failures; without --baseline there are none.
-func applyBaseline(f runFlags, _ *report.Report) error {
-	if f.baseline == "" && !f.update {
+func applyBaseline(f runFlags, law *spec.Index, rep *report.Report, now time.Time) error {
+	if f.baseline == "" {
 		return nil
 	}
-	return errors.New("--baseline is not wired yet")
+	file, err := baseline.Load(f.baseline)
+	if f.update {
+		file, err = baseline.LoadOrEmpty(f.baseline)
+	}
+	if err != nil {
+		return fmt.Errorf("--baseline: %w", err)
+	}
+	file.Apply(rep, law, now)
+	rep.Summarise()
+	if !f.update {
+		return nil
+	}
+	next, err := baseline.Update(file, rep, now.AddDate(0, 3, 0))
+	if err != nil {
+		return fmt.Errorf("--update-baseline: %w", err)
+	}
+	return next.Save()
+}
+
+// annotate speaks to GitHub where the run is one of its jobs: an annotation for each failure, and the job's summary.
+func annotate(w io.Writer, r *report.Report) error {
+	if os.Getenv("GITHUB_ACTIONS") == "" {
+		return nil
+	}
+	return report.GitHub(w, r, os.Getenv("GITHUB_STEP_SUMMARY"))
 }

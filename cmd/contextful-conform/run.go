@@ -12,6 +12,7 @@ import (
 	"contextful/harness/report"
 	"contextful/harness/services"
 	"contextful/harness/sut"
+	"contextful/spec"
 
 	"github.com/spf13/cobra"
 )
@@ -69,6 +70,9 @@ func run(cmd *cobra.Command, f runFlags) error {
 	if err := shuffle(&o, f.shuffle); err != nil {
 		return err
 	}
+	if f.update && f.baseline == "" {
+		return errors.New("--update-baseline writes the file that --baseline names: give one")
+	}
 	if f.update && (len(f.clauses)+len(f.scenarios)+len(f.profile) > 0) {
 		return errors.New("--update-baseline refuses a filtered run: what was not asked would leave the baseline")
 	}
@@ -80,8 +84,12 @@ func run(cmd *cobra.Command, f runFlags) error {
 		return err
 	}
 	show.clear()
+	law, err := spec.Load()
+	if err != nil {
+		return err
+	}
 	rep := res.Report()
-	if err := applyBaseline(f, rep); err != nil {
+	if err := applyBaseline(f, law, rep, res.Started); err != nil {
 		return err
 	}
 	code := rep.Judge()
@@ -93,6 +101,9 @@ func run(cmd *cobra.Command, f runFlags) error {
 	summarise(cmd.OutOrStdout(), rep, f)
 	if res.Dir != "" {
 		fmt.Fprintln(cmd.OutOrStdout(), "the scenarios' directories:", res.Dir)
+	}
+	if err := annotate(cmd.OutOrStdout(), rep); err != nil {
+		return err
 	}
 	if code != 0 {
 		return exitCode(code)
