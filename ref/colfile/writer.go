@@ -30,7 +30,7 @@ type Options struct {
 // Writer writes one part. It is used by one goroutine; every method turns a panic of the Parquet library into an error.
 type Writer struct {
 	out   countingWriter
-	pq    *pqarrow.FileWriter
+	pq    encoder
 	times []int // indexes of timestamp columns
 	names []string
 	fine  map[int]bool
@@ -107,7 +107,15 @@ func NewWriter(out io.Writer, sc *arrow.Schema, o Options) (w *Writer, err error
 	if o.Allocator != nil {
 		opts = append(opts, pqarrow.WithAllocator(o.Allocator))
 	}
-	w.pq, err = pqarrow.NewFileWriter(sc, &w.out, WriterProperties(sc, o), pqarrow.NewArrowWriterProperties(opts...))
+	flat := sc.NumFields() > 0
+	for _, f := range sc.Fields() {
+		flat = flat && !nested(f.Type) && f.Type.ID() != arrow.EXTENSION && f.Type.ID() != arrow.DICTIONARY
+	}
+	if flat {
+		w.pq, err = newFlatEncoder(&w.out, sc, WriterProperties(sc, o), opts...)
+	} else {
+		w.pq, err = pqarrow.NewFileWriter(sc, &w.out, WriterProperties(sc, o), pqarrow.NewArrowWriterProperties(opts...))
+	}
 	return w, err
 }
 
