@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"time"
 
 	"contextful/harness/doctor"
 	"contextful/spec"
@@ -31,7 +30,7 @@ EXIT STATUS: 0 every verb works, 1 one does not, 2 the conform.toml cannot be us
 				return err
 			}
 			defer func() { _ = os.RemoveAll(dir) }() // a temporary directory
-			checks, err := doctor.Run(cmd.Context(), doctor.Options{Config: cfg, Dir: dir, Wall: time.Now, Known: func(word string) bool { return codes[word] }})
+			checks, err := doctor.Run(cmd.Context(), doctor.Options{Config: cfg, Dir: dir, Wall: wall, Known: func(word string) bool { return codes[word] }})
 			if err != nil {
 				return err
 			}

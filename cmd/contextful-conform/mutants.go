@@ -145,7 +145,7 @@ func hunt(cmd *cobra.Command, f mutantFlags, chosen []mutation.Mutant, law *spec
 		}
 	}
 	log := cmd.ErrOrStderr()
-	watch := stopwatch()
+	started := wall()
 	fmt.Fprintf(log, "building %s with %d mutants\n", f.command, len(chosen))
 	binaries, err := mutation.Builder{Root: f.root, Command: f.command, Dir: filepath.Join(f.root, f.work), Vet: f.vet}.Build(cmd.Context(), chosen)
 	if err != nil {
@@ -154,7 +154,7 @@ func hunt(cmd *cobra.Command, f mutantFlags, chosen []mutation.Mutant, law *spec
 	for _, d := range binaries.Dead {
 		fmt.Fprintf(log, "dead      %s: %s\n", d.ID, d.Why)
 	}
-	fmt.Fprintf(log, "built in %.0f s; asking the clean binary, then the mutants\n", watch().Seconds())
+	fmt.Fprintf(log, "built in %.0f s; asking the clean binary, then the mutants\n", wall().Sub(started).Seconds())
 	h := mutation.Hunt{Runner: &kitRunner{cfg: cfg, mode: mode, set: set, law: law, jobs: f.jobs}, Law: law, Jobs: f.jobs, Limit: f.limit,
 		Progress: func(done, total int, m *mutation.Outcome) {
 			fmt.Fprintf(log, "%d/%d  %-8s  %s  %s (%.1f s)\n", done, total, m.Result, mutation.Mutant{Clause: m.Clause, Facet: m.Facet}.Tag(), m.ID, m.Seconds)
@@ -163,7 +163,7 @@ func hunt(cmd *cobra.Command, f mutantFlags, chosen []mutation.Mutant, law *spec
 	if err != nil {
 		return err
 	}
-	r.Seconds = watch().Seconds()
+	r.Seconds = wall().Sub(started).Seconds()
 	r.Digests = mutation.Digests{Spec: law.Digest(), Features: set.Digest(), Clean: filepath.Base(binaries.Clean), Mutated: filepath.Base(binaries.Mutated)}
 	r.Print(cmd.OutOrStdout(), f.verbose)
 	if whole {
@@ -176,12 +176,6 @@ func hunt(cmd *cobra.Command, f mutantFlags, chosen []mutation.Mutant, law *spec
 		return exitCode(1)
 	}
 	return nil
-}
-
-// stopwatch measures from its making on.
-func stopwatch() func() time.Duration {
-	started := time.Now()
-	return func() time.Duration { return time.Since(started) }
 }
 
 // referenceConfig reads a conform.toml; where none was named and none lies here, it is the reference's command line.

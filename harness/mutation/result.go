@@ -33,12 +33,13 @@ type Result struct {
 	Why           []string  `json:"why"`       // one sentence for each reason the gate is not passed
 }
 
-// Digests are lower-case hex SHA-256.
+// Digests say what was hunted with: law and questions as in report.json (lower-case hex SHA-256), the binaries by the
+// names of their files, which end in the digest of their sources.
 type Digests struct {
 	Spec     string `json:"spec"`
 	Features string `json:"features"`
-	Clean    string `json:"clean,omitempty"`   // of the clean binary
-	Mutated  string `json:"mutated,omitempty"` // of the mutated one
+	Clean    string `json:"clean,omitempty"`
+	Mutated  string `json:"mutated,omitempty"`
 }
 
 // A Score counts facets of MUST clauses: a clause without facets is one. Killed ones have a mutant and no mutant of
