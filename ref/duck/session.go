@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"contextful/ref/decl"
 	"contextful/ref/fault"
 
 	"github.com/duckdb/duckdb-go/v2"
@@ -31,7 +30,7 @@ type Options struct {
 type Session struct {
 	db      *sql.DB
 	conn    *sql.Conn
-	temp    string
+	temp    *temporary
 	cleanup []func()
 	aliases map[string]string // root as given → root as DuckDB is told
 	shown   []replacement     // what an engine's message must say instead of our aliases
@@ -45,13 +44,13 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	if o.MemoryLimit <= 0 {
 		o.MemoryLimit = DefaultMemoryLimit
 	}
-	temp, err := tempDir(o.TempDir)
+	temp, err := makeTemp(o.TempDir)
 	if err != nil {
 		return nil, fault.New(fault.StoreWriteFailed, o.TempDir, "no temporary directory for the query engine").Wrap(err)
 	}
 	connector, err := duckdb.NewConnector("", nil)
 	if err != nil {
-		os.RemoveAll(temp)
+		_ = temp.remove() // the engine's refusal says more
 		return nil, fault.New(fault.QueryFailed, "", "the query engine does not start").Wrap(err)
 	}
 	s := &Session{db: sql.OpenDB(connector), temp: temp, aliases: map[string]string{}}
@@ -66,27 +65,11 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	return s, nil
 }
 
-func tempDir(base string) (string, error) {
-	if base == "" {
-		base = os.TempDir()
-		if state, ok := decl.StateDir(os.Getenv); ok && os.MkdirAll(state, 0o700) == nil {
-			base = state
-		}
-	} else if err := os.MkdirAll(base, 0o700); err != nil {
-		return "", err
-	}
-	dir, err := os.MkdirTemp(base, "duckdb-")
-	if err != nil {
-		return os.MkdirTemp("", "duckdb-")
-	}
-	return dir, nil
-}
-
 func (s *Session) configure(ctx context.Context, o Options) error {
 	settings := []string{
 		"SET TimeZone = 'UTC'",
 		fmt.Sprintf("SET memory_limit = '%dKiB'", max(o.MemoryLimit>>10, 1)),
-		"SET temp_directory = " + Text(s.temp),
+		"SET temp_directory = " + Text(s.temp.spill()),
 		"SET autoinstall_known_extensions = false",
 		"SET autoload_known_extensions = false",
 		"SET allow_community_extensions = false",
@@ -117,7 +100,7 @@ func (s *Session) Close() error {
 		f()
 	}
 	s.cleanup = nil
-	return errors.Join(err, os.RemoveAll(s.temp))
+	return errors.Join(err, s.temp.remove())
 }
 
 // Conn is the session's only connection.

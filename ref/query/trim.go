@@ -31,11 +31,18 @@ func statementEnd(text string) (end int, empty bool) {
 			continue
 		case c == '\'' || c == '"':
 			// A doubled quote ends one literal and begins the next, which comes to the same.
-			escapes := c == '\'' && i > 0 && (text[i-1] == 'e' || text[i-1] == 'E') && (i == 1 || !wordByte(text[i-2]))
-			i += quoted(rest, c, escapes)
+			i += quoted(rest, c, false)
 			empty = false
 			continue
-		case c == '$' && (i == 0 || !wordByte(text[i-1])):
+		case wordByte(c):
+			n := word(rest)
+			if (rest[:n] == "e" || rest[:n] == "E") && n < len(rest) && rest[n] == '\'' {
+				n += quoted(rest[n:], '\'', true)
+			}
+			i += n
+			empty = false
+			continue
+		case c == '$':
 			if tag, ok := dollarTag(rest); ok {
 				i += span(rest, len(tag), tag)
 				empty = false
@@ -101,6 +108,16 @@ func dollarTag(rest string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// word is the length of a name or a number; a name may hold '$' after its first byte.
+func word(rest string) int {
+	number := rest[0] >= '0' && rest[0] <= '9'
+	i := 1
+	for i < len(rest) && (wordByte(rest[i]) || rest[i] == '$' && !number) {
+		i++
+	}
+	return i
 }
 
 func wordByte(c byte) bool {
