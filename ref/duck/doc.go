@@ -19,4 +19,5 @@
 // (colfile.OpenFlipped) and gives TIMESTAMP_NS. One column has one type in one statement, whichever files it comes from:
 // TIMESTAMPTZ where no visible file has finer digits in it, TIMESTAMP_NS in UTC where one has. The first compares with
 // now() and prunes row groups, so it is the rule; the second is exact, so it is the exception that the data asks for.
+// Instants inside structs, lists and maps are always TIMESTAMP_NS.
 package duck

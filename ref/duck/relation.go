@@ -48,12 +48,19 @@ type Relation struct {
 // Errors: StorePartDamaged, StoreWriteFailed, StoreSchemaIncompatible.
 func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation, error) {
 	rel := Relation{Nanos: map[string]bool{}, Fine: map[string]bool{}, Columns: t.Columns}
-	var plain, turned []string
+	var plain, turned, nested []string
+	for _, c := range t.Columns {
+		// No writer notes the digits of instants inside structs, lists and maps: such columns are always read exactly.
+		if c.Type.Kind != schema.Timestamp && hasTimestamp(c.Type) {
+			nested = append(nested, c.Name)
+		}
+	}
 	for _, f := range t.Files {
 		fine, err := fineColumns(ctx, fsys, f)
 		if err != nil {
 			return rel, err
 		}
+		fine = slices.Concat(fine, nested)
 		for _, name := range fine {
 			rel.Fine[name] = true
 		}

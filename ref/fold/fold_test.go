@@ -190,9 +190,12 @@ func TestUnionMixesAndAdditions(t *testing.T) {
 	if got := ask(t, st, "SELECT n, j, y FROM events WHERE b"); got != `9007199254740993,"{""k"": 9007199254740993}",/wA=` {
 		t.Error(got)
 	}
-	ducktest.Land(t, st, ducktest.Landing{Table: "events", Run: "c", Columns: []string{"x int64", "late struct<a: int64, t: timestamp>", "l list<utf8>"}, Rows: []string{`[1, {"a": 1, "t": "2024-01-01T00:00:00Z"}, ["p", null]]`}})
+	ducktest.Land(t, st, ducktest.Landing{Table: "events", Run: "c", Columns: []string{"x int64", "late struct<a: int64, t: timestamp>", "l list<utf8>"}, Rows: []string{`[1, {"a": 1, "t": "2024-01-01T00:00:00.000000001Z"}, ["p", null]]`}})
 	if report, _ := folded(t, st, "events"); report.Rows != 8 {
 		t.Errorf("%+v", report)
+	}
+	if got := ask(t, st, "SELECT late.t FROM events WHERE late IS NOT NULL"); got != "2024-01-01T00:00:00.000000001Z" {
+		t.Error(got)
 	}
 	if got := ask(t, st, "SELECT count(*), count(late), max(late.a), max(l[1]), max(e), min(e) FROM events"); got != "8,1,1,p,2262-04-11T23:47:16.854775Z,1677-09-21T00:12:43.145225Z" {
 		t.Error(got)
