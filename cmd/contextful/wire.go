@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"contextful/ref/bucket/dirbucket"
 	"contextful/ref/bucket/s3bucket"
 	"contextful/ref/decl"
+	"contextful/ref/fault"
 	"contextful/ref/lease"
 	"contextful/ref/probe"
 	"contextful/ref/store"
@@ -66,7 +66,7 @@ func (a *app) storeOptions(config *decl.Config) (store.Options, error) {
 func (s *session) scratch() (string, error) {
 	dir := filepath.Join(s.store.Root(), ".scratch")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("no room for temporary files: %w", err)
+		return "", fault.New(fault.StoreWriteFailed, dir, dir+" could not be made, and temporary files lie there").Wrap(err)
 	}
 	return dir, nil
 }

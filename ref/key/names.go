@@ -19,7 +19,9 @@
 package key
 
 import (
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"contextful/ref/fault"
 )
@@ -125,28 +127,16 @@ func invalid(what, name, reason string) error {
 	return fault.New(fault.StoreNameInvalid, name, what+" "+quote(name)+" is not path-safe: "+reason)
 }
 
-// quote shows an untrusted name on one line, whatever bytes it has, and never longer than a person reads.
+// quote shows an untrusted name on one line and no longer than a person reads: what prints stands as it is, all else is
+// escaped.
 func quote(s string) string {
-	const hex = "0123456789abcdef"
-	var b strings.Builder
-	b.WriteByte('"')
-	for i := 0; i < len(s); i++ {
-		if i == 120 {
-			b.WriteString("…")
-			break
+	const most = 120
+	if len(s) > most {
+		cut := most
+		for cut > 0 && !utf8.RuneStart(s[cut]) {
+			cut--
 		}
-		switch c := s[i]; {
-		case c == '"' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c < 0x20 || c >= 0x7f:
-			b.WriteString(`\x`)
-			b.WriteByte(hex[c>>4])
-			b.WriteByte(hex[c&15])
-		default:
-			b.WriteByte(c)
-		}
+		s = s[:cut] + "…"
 	}
-	b.WriteByte('"')
-	return b.String()
+	return strconv.Quote(s)
 }

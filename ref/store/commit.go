@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ type RunWriter struct {
 	l      *Lock
 	run    string
 	writer vfs.Lock
+	commit []byte // the manifest that Commit tried to create
 }
 
 // BeginRun makes the directory of a run of this node and takes its writer lock. What a killed landing of the same run left
@@ -114,6 +116,7 @@ func (w *RunWriter) Commit(ctx context.Context, m *manifest.Run) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	w.commit = data
 	err = vfs.WriteNew(fsys, t.s.Path(rel), data)
 	if errors.Is(err, fs.ErrExist) {
 		return fault.New(fault.StoreRunConflict, rel, fmt.Sprintf("run %q of node %q was committed meanwhile", m.RunID, m.NodeID))
@@ -149,13 +152,19 @@ func (t *Table) partThere(rel string) error {
 	return nil
 }
 
-// Abandon removes the run's directory and ends the landing. After a Commit it does nothing, so it may be deferred.
+// Abandon removes the run's directory and ends the landing. After a Commit it does nothing, so it may be deferred. A
+// manifest that is not this writer's own is another's commit: its directory stays (store.lay-out.run-manifest).
 func (w *RunWriter) Abandon() error {
 	if w.writer == nil {
 		return nil
 	}
 	fsys := w.l.t.s.opts.FS
-	err := fsys.RemoveAll(w.Dir())
+	have, err := vfs.ReadFile(fsys, path.Join(w.Dir(), key.ManifestName), manifest.MaxRun)
+	if !errors.Is(err, fs.ErrNotExist) && (err != nil || !bytes.Equal(have, w.commit)) {
+		w.finish()
+		return nil
+	}
+	err = fsys.RemoveAll(w.Dir())
 	// The run id's directory may hold other nodes' runs: then this fails, and rightly.
 	_ = fsys.Remove(path.Dir(w.Dir()))
 	w.finish()

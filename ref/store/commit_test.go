@@ -227,6 +227,28 @@ func TestBeginRunRefusals(t *testing.T) {
 	wantRows(t, tab, Bounds{}, "r1")
 }
 
+// A manifest that appears under a landing in flight is another writer's commit: it stays, and so does its directory.
+func TestAbandonKeepsAnothersCommit(t *testing.T) {
+	_, tab := newT(t)
+	l, err := tab.Lock(bg)
+	must(t, err)
+	w, err := l.BeginRun(bg, "r1")
+	must(t, err)
+	seq := int64(1)
+	m := &manifest.Run{CommittedAt: at(1), CommitSeq: &seq}
+	rival, err := manifest.EncodeRun(&manifest.Run{Table: "events", RunID: "r1", NodeID: "alpha", CommittedAt: at(7)})
+	must(t, err)
+	name := tab.s.Path(key.RunManifest("events", "r1", "alpha"))
+	must(t, vfs.WriteNew(tab.s.FS(), name, rival))
+	wantCode(t, w.Commit(bg, m), fault.StoreRunConflict, "r1")
+	must(t, w.Abandon())
+	must(t, l.Release())
+	have, err := vfs.ReadFile(tab.s.FS(), name, manifest.MaxRun)
+	if err != nil || string(have) != string(rival) {
+		t.Fatalf("the other writer's manifest: %q, %v", have, err)
+	}
+}
+
 func TestLockBusy(t *testing.T) {
 	m, tab := newT(t)
 	l, err := tab.Lock(bg)
