@@ -37,7 +37,7 @@ type Options struct {
 	Repeat          int           // how often each scenario runs; 0 is 1
 	Strict          bool          // a SHOULD that fails counts
 	OutDir          string        // where RunT writes report and bundles; Run writes nothing: report.WriteAll(dir, res.Report())
-	WorkDir         string        // where scenarios live; a temporary directory when empty
+	WorkDir         string        // where scenarios live; when empty a temporary directory, in memory where there is room
 	Keep            bool          // leave the scenarios' directories
 	ScenarioTimeout time.Duration // 5 minutes when 0
 	Features        []features.Source

@@ -60,7 +60,10 @@ func Run(ctx context.Context, o Options) (*Results, error) {
 	if o.Keep {
 		res.Dir = r.dir
 	} else if err := os.RemoveAll(r.dir); err != nil {
-		o.Log("the scenarios' directory stays: %v", err)
+		restore(r.dir)
+		if err := os.RemoveAll(r.dir); err != nil {
+			o.Log("the scenarios' directory stays: %v", err)
+		}
 	}
 	res.Duration = o.Wall().Sub(r.started)
 	return res, invariant(res, chosen)
@@ -154,15 +157,14 @@ func knownCodes(o Options) func(string) bool {
 
 func (r *runner) makeDir() error {
 	var err error
-	if r.o.WorkDir == "" {
-		// Short, since a node's paths grow long and a socket or a shebang may not.
-		r.dir, err = os.MkdirTemp("", "conform-")
+	base := r.o.WorkDir
+	if base == "" {
+		base = workBase()
+	}
+	if err := os.MkdirAll(base, 0o755); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(r.o.WorkDir, 0o755); err != nil {
-		return err
-	}
-	r.dir, err = os.MkdirTemp(r.o.WorkDir, "run-")
+	r.dir, err = os.MkdirTemp(base, fmt.Sprintf("conform-%d-", os.Getpid()))
 	return err
 }
 

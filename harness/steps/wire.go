@@ -14,7 +14,6 @@ import (
 // Faults of the bucket, holds, and the record of requests.
 func registerWire(s *Suite) {
 	s.Step(`^the bucket will do `+"`([^`]+)`"+`$`, injectText)
-	s.Step(`^the bucket is of the dialect "([^"]*)"$`, dialect)
 	s.Step(`^the bucket's mode is "([^"]*)"$`, mode)
 	s.Step(`^the bucket will hold (\w+)'s request for "([^"]*)"$`, holdGet)
 	s.Step(`^the bucket will hold (\w+)'s write of "([^"]*)"( once it is applied)?$`, holdPut)
@@ -36,14 +35,6 @@ const Gate = "held"
 func injectText(ctx context.Context, text string) error {
 	_, err := world.From(ctx).Inject(text)
 	return err
-}
-
-func dialect(ctx context.Context, name string) error {
-	s, err := world.From(ctx).Fake()
-	if err != nil {
-		return err
-	}
-	return s.UseDialect(name)
 }
 
 func mode(ctx context.Context, text string) error {
