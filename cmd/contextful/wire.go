@@ -34,6 +34,9 @@ func (a *app) open(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := config.Unserved(); err != nil {
+		return nil, err
+	}
 	options, err := a.storeOptions(config)
 	if err != nil {
 		return nil, err
