@@ -123,11 +123,8 @@ func (q *question) needsAny(profile []string) bool {
 // service is the kind of bucket the question is asked on: "" for the embedded fake, "minio", "dir".
 func (q *question) service() string {
 	for _, t := range q.other {
-		switch t {
-		case "service.minio", "minio":
-			return "minio"
-		case "service.dir", "dir":
-			return "dir"
+		if name, ok := strings.CutPrefix(t, "service."); ok {
+			return name
 		}
 	}
 	return ""

@@ -13,6 +13,7 @@ import (
 	"contextful/harness/report"
 	"contextful/harness/services"
 	"contextful/harness/steps"
+	"contextful/harness/stopper"
 )
 
 // Run asks every selected question. Its error is exit code 2: a configuration, a selection or a feature that cannot be
@@ -57,6 +58,11 @@ func Run(ctx context.Context, o Options) (*Results, error) {
 			res.Services = append(res.Services, report.Service{Name: s.Service, Available: s.State == services.Running, Detail: detail(s)})
 		}
 	}
+	strace := report.Service{Name: services.NameStrace, Available: true, Detail: "local"}
+	if err := stopper.Available(); err != nil {
+		strace.Available, strace.Detail = false, err.Error()
+	}
+	res.Services = append(res.Services, strace)
 	if o.Keep {
 		res.Dir = r.dir
 	} else if err := os.RemoveAll(r.dir); err != nil {

@@ -76,7 +76,7 @@ func TestTemplatesExpand(t *testing.T) {
 func shell(script string) *Processes {
 	cfg := Default("sh", []string{"/bin/sh", "-c", script, "sh"})
 	cfg.Limit = 10 * time.Second
-	return &Processes{Config: cfg, Now: time.Now}
+	return &Processes{Config: cfg, Now: func() time.Time { return time.Unix(7, 0) }}
 }
 
 func node(t *testing.T) Node {

@@ -232,18 +232,35 @@ func (w *World) Requests(n *Node, verb sut.Verb, more ...s3cas.Filter) ([]s3cas.
 	return s.JournalFor(f), nil
 }
 
-// Journal is the whole wire journal, one line for each request.
+// Journal is the whole wire journal, one line for each request; of a copied node with its name before it.
 func (w *World) Journal() []string {
 	if w.fake == nil {
 		return nil
 	}
-	return verify.Lines(w.fake.Journal())
+	out := verify.Lines(w.fake.Journal())
+	for _, n := range w.everyone() {
+		if n.fake != nil {
+			for _, line := range verify.Lines(n.fake.Journal()) {
+				out = append(out, n.Name+": "+line)
+			}
+		}
+	}
+	return out
+}
+
+// everyone lists the nodes and the copies made of them.
+func (w *World) everyone() []*Node {
+	var out []*Node
+	for _, n := range w.Nodes() {
+		out = append(append(out, n), n.copies...)
+	}
+	return out
 }
 
 // TreeDiff says for every node what its verbs changed on disk, one line for each file.
 func (w *World) TreeDiff() []string {
 	var out []string
-	for _, n := range w.Nodes() {
+	for _, n := range w.everyone() {
 		now, err := n.Tree()
 		if err != nil {
 			out = append(out, n.Name+": "+err.Error())
