@@ -91,6 +91,7 @@ type compactor struct {
 	digests *merge.Digests
 	lease   lease.Options
 	prove   func(context.Context) error
+	base    string // ETag of the bucket's pointer as the pass begins, under our fence
 }
 
 func (c *compactor) pull(ctx context.Context) error {
@@ -145,12 +146,14 @@ func (c *compactor) renew(ctx context.Context, fence int64) (stop func()) {
 	return func() { cancel(); done.Wait() }
 }
 
-// catchUp pulls again where another pass published between our pull and our lease: under our fence none can any more.
+// catchUp notes the pointer that the pass begins with, and pulls again where another pass published between our pull and our
+// lease: under our fence none can any more.
 func (c *compactor) catchUp(ctx context.Context) error {
 	remote, err := c.r.Pointer(ctx, c.o.Table)
 	if err != nil {
 		return err
 	}
+	c.base = remote.ETag
 	local, _, err := c.t.Pointer()
 	if err != nil {
 		return err
@@ -173,7 +176,7 @@ func (c *compactor) pass(ctx context.Context, fence int64) (fold.Report, error) 
 		return staged.Report, nil
 	}
 	_, err = push.Run(ctx, c.s, push.Options{Bucket: c.o.Bucket, Prove: c.prove, Retries: c.o.Retries, Transfers: c.o.Transfers, Pause: c.r.Pause,
-		Digests: c.digests, Progress: c.o.Uploads, Candidates: merge.Candidates{c.o.Table: staged.Next}})
+		Digests: c.digests, Progress: c.o.Uploads, Candidates: merge.Candidates{c.o.Table: staged.Next}, Base: map[string]string{c.o.Table: c.base}})
 	if err != nil {
 		if left := c.leave(staged, err); left != nil {
 			err = errors.Join(err, left)
@@ -194,7 +197,7 @@ func (c *compactor) pass(ctx context.Context, fence int64) (fold.Report, error) 
 // leave removes a snapshot whose publication was refused. Where its outcome is unknown the bucket's pointer may still come to
 // name it, and it stays; no pointer here does.
 func (c *compactor) leave(staged *fold.Staged, err error) error {
-	for _, refusal := range []fault.Code{fault.LeaseFenced, fault.SyncPointerDiverged, fault.SyncObjectConflict, fault.SyncManifestRebaseExhausted,
+	for _, refusal := range []fault.Code{fault.LeaseFenced, fault.StorePointerMoved, fault.SyncPointerDiverged, fault.SyncObjectConflict, fault.SyncManifestRebaseExhausted,
 		fault.SyncCoordinationUnproven, fault.StoreIdentityConflict} {
 		if errors.Is(err, refusal) {
 			return staged.Discard()

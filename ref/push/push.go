@@ -45,6 +45,9 @@ type Options struct {
 	// Candidates are snapshots to publish that no local pointer names yet, by table. They publish or the push refuses: with
 	// LeaseFenced below the bucket's fence, SyncPointerDiverged beside its branch.
 	Candidates merge.Candidates
+	// Base is, by table, the ETag of the bucket's pointer that a candidate was made over, "" where there was none: it replaces
+	// that pointer and no other, whatever stands there by then (store.fold.pointer-commit).
+	Base map[string]string
 }
 
 // Report is what `sync push --json` prints. KeptLocal names the tables whose pointer stays local.

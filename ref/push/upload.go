@@ -96,10 +96,22 @@ func (p *pusher) verdict(ctx context.Context, t *store.Table, remote merge.Point
 		return verdict, err
 	}
 	k := p.r.Key(key.Pointer(t.Name()))
+	base, based := p.o.Base[t.Name()]
+	moved := based && base != remote.ETag
+	if remote.SnapshotID != nil && (moved || manifest.FenceBelow(local.Fence, remote.Fence)) {
+		// The answer to our own publication may have been lost, and others have built on it since: then it did happen.
+		published, err := p.r.Descends(ctx, t, *remote.SnapshotID, *local.SnapshotID)
+		if err != nil || published {
+			return merge.Same, err
+		}
+	}
 	switch {
 	case manifest.FenceBelow(local.Fence, remote.Fence):
 		return verdict, fault.New(fault.LeaseFenced, k, fmt.Sprintf("fence %s lost to fence %d, which %s carries: snapshot %s is not published",
 			fenceText(local.Fence), *remote.Fence, k, *local.SnapshotID))
+	case moved:
+		return verdict, fault.New(fault.StorePointerMoved, k, fmt.Sprintf("%s was replaced since snapshot %s began: it is not published", k, *local.SnapshotID)).
+			WithHint("compact again: the pass then begins with what stands there now")
 	case verdict == merge.Ahead || verdict == merge.Same:
 		return verdict, nil
 	}
