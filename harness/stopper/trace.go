@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 )
 
 // A Call is one system call of the process that matched.
@@ -123,29 +124,75 @@ var (
 	result  = regexp.MustCompile(`\) += (-?\d+|\?)`)
 )
 
+// quiet is how long the log may rest before a process that may have been stopped twice for one waking is woken again.
+const quiet = 20 * time.Millisecond
+
 func (t *Trace) follow(p Process, at int, act Action) {
 	defer close(t.done)
 	defer func() { _ = t.read.Close() }()
 	open := map[string]string{} // pid → the unfinished call
-	reached := false
-	sc := bufio.NewScanner(t.read)
-	sc.Buffer(make([]byte, 64<<10), 4<<20)
-	for sc.Scan() {
-		line := sc.Text()
+	reached, fresh := false, false
+	lines := t.lines()
+	rest := time.NewTimer(quiet)
+	defer rest.Stop()
+	for {
+		var line string
+		var more bool
+		select {
+		case line, more = <-lines:
+			if !more {
+				return
+			}
+		case <-rest.C:
+			t.wake(p, act, reached)
+			rest.Reset(quiet)
+			continue
+		}
+		rest.Reset(quiet)
 		switch {
 		case strings.HasSuffix(line, "<unfinished ...>"):
 			if m := entry.FindStringSubmatch(line); m != nil {
 				open[m[1]] = strings.TrimSuffix(line, "<unfinished ...>")
 			}
 		case strings.Contains(line, "--- stopped by SIGSTOP"):
-			t.stopped(p, at, act, &reached)
+			// Every thread reports the same stop. To wake the process for a late report of an old stop would wake it out of
+			// the next one, which may be the one it is to be held in.
+			if fresh {
+				fresh = false
+				t.stopped(p, at, act, &reached)
+			}
 		default:
 			if m := resumed.FindStringSubmatch(line); m != nil {
 				line = open[m[1]] + m[3]
 				delete(open, m[1])
 			}
+			fresh = fresh || entry.MatchString(line)
 			t.take(line)
 		}
+	}
+}
+
+// lines reads the log.
+func (t *Trace) lines() <-chan string {
+	out := make(chan string)
+	go func() {
+		defer close(out)
+		sc := bufio.NewScanner(t.read)
+		sc.Buffer(make([]byte, 64<<10), 4<<20)
+		for sc.Scan() {
+			out <- sc.Text()
+		}
+	}()
+	return out
+}
+
+// wake lets a process go on that is not held on purpose.
+func (t *Trace) wake(p Process, act Action, reached bool) {
+	t.mu.Lock()
+	held := t.held
+	t.mu.Unlock()
+	if !held && !(reached && act == Kill) {
+		_ = p.Cont() // one that runs, or has ended, needs no waking
 	}
 }
 
