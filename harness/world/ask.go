@@ -19,9 +19,15 @@ type Task struct {
 	Node      *Node
 	Verb      sut.Verb
 	Principal string // what the journal calls it
+	before    inspect.Tree
+	under     *Task // what the node had under way when this one began
+	waited    bool
 	killed    string
 	trace     *stopper.Trace
 }
+
+// Before is what the node's store root held when the task was asked for.
+func (t *Task) Before() inspect.Tree { return t.before }
 
 // Cont lets a stopped task go on, one held by the stopper too.
 func (t *Task) Cont() error {
@@ -86,6 +92,7 @@ func (w *World) start(ctx context.Context, n *Node, verb sut.Verb, args sut.Args
 	if s := n.server(); s != nil {
 		s.OnSignal(principal, t.signalled)
 	}
+	t.before, t.under = tree, n.task
 	n.task = t
 	running.OnDone(func(res sut.Result) { w.record(t, res) })
 	return t, nil
@@ -132,8 +139,9 @@ func (w *World) credentials(n *Node, principal string) map[string]string {
 // Finish waits for a task and gives its call. Past the verb's limit the error is *sut.NoAnswer.
 func (w *World) Finish(ctx context.Context, t *Task) (Call, error) {
 	res, err := t.Wait(ctx)
-	if t.Node.task == t {
-		t.Node.task = nil
+	t.waited = true
+	for t.Node.task != nil && t.Node.task.waited {
+		t.Node.task = t.Node.task.under
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -96,7 +96,8 @@ func (n *Node) Last() (Call, error) {
 	return *n.last, nil
 }
 
-// Task is the node's latest started invocation that nobody has waited for yet.
+// Task is the node's latest started invocation that nobody has waited for yet. One that was started and ended in the meantime,
+// a read while a pull is held, leaves the earlier one.
 func (n *Node) Task() (*Task, error) {
 	if n.task == nil {
 		return nil, fmt.Errorf("%s has nothing under way", n.Name)
