@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -159,7 +161,7 @@ func (t *Trace) follow(p Process, at int, act Action) {
 			// the next one, which may be the one it is to be held in.
 			if fresh {
 				fresh = false
-				t.stopped(p, at, act, &reached)
+				t.wake(p, act, reached)
 			}
 		default:
 			if m := resumed.FindStringSubmatch(line); m != nil {
@@ -167,7 +169,10 @@ func (t *Trace) follow(p Process, at int, act Action) {
 				delete(open, m[1])
 			}
 			fresh = fresh || entry.MatchString(line)
-			t.take(line)
+			if t.take(line) == at && at > 0 && !reached {
+				reached = true
+				t.act(p, act, line)
+			}
 		}
 	}
 }
@@ -196,49 +201,56 @@ func (t *Trace) wake(p Process, act Action, reached bool) {
 	}
 }
 
-// take records a finished call that matches and did something.
-func (t *Trace) take(line string) {
+// take records a finished call that matches and did something. It gives the call's number, 0 for another line.
+func (t *Trace) take(line string) int {
 	m := entry.FindStringSubmatch(line)
 	if m == nil {
-		return
+		return 0
 	}
 	r := result.FindStringSubmatch(line)
 	injected := strings.Contains(line, "(INJECTED)")
 	if r == nil || (strings.HasPrefix(r[1], "-") && !injected) {
-		return
+		return 0
 	}
-	if !strings.Contains(line, t.within) || (t.glob != nil && !t.glob.MatchString(line)) {
-		return
+	text := absolute(line)
+	if !strings.Contains(text, t.within) || (t.glob != nil && !t.glob.MatchString(text)) {
+		return 0
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.calls = append(t.calls, Call{N: len(t.calls) + 1, Name: m[2], Line: strings.TrimLeft(line[len(m[1]):], " "), Fail: injected})
+	t.calls = append(t.calls, Call{N: len(t.calls) + 1, Name: m[2], Line: strings.TrimLeft(text[len(m[1]):], " "), Fail: injected})
+	return len(t.calls)
 }
 
-// stopped decides what to do with a process that strace has just stopped.
-func (t *Trace) stopped(p Process, at int, act Action, reached *bool) {
-	t.mu.Lock()
-	n, held := len(t.calls), t.held
-	t.mu.Unlock()
-	if held {
-		return
-	}
-	if at > 0 && n >= at && !*reached {
-		*reached = true
-		if act == Kill {
-			_ = p.Kill()
-		} else {
-			t.mu.Lock()
-			t.held = true
-			t.mu.Unlock()
+var dirPath = regexp.MustCompile(`(?:\d+|AT_FDCWD)<([^>]*)>, "([^"]*)"`)
+
+// absolute writes a directory descriptor and a path relative to it as one path: the working directory of a process lies
+// within the project, so that its name alone says nothing.
+func absolute(line string) string {
+	return dirPath.ReplaceAllStringFunc(line, func(s string) string {
+		m := dirPath.FindStringSubmatch(s)
+		if strings.HasPrefix(m[2], "/") {
+			return `"` + m[2] + `"`
 		}
-		close(t.hit)
-		return
+		return `"` + m[1] + "/" + m[2] + `"`
+	})
+}
+
+// act does what the trace is for. strace has the process stopped by now, or is about to; where two threads made a call at
+// once, letting the first one go on takes the second one's stop back, so it is stopped here once more, by itself: a stop
+// of the group would stop strace.
+func (t *Trace) act(p Process, act Action, line string) {
+	if act == Kill {
+		_ = p.Kill() // one that has just ended needs no killing
+	} else {
+		t.mu.Lock()
+		t.held = true
+		t.mu.Unlock()
+		if tid, err := strconv.Atoi(entry.FindStringSubmatch(line)[1]); err == nil {
+			_ = syscall.Kill(tid, syscall.SIGSTOP)
+		}
 	}
-	if *reached && act == Kill {
-		return
-	}
-	_ = p.Cont() // one that has just ended needs no waking
+	close(t.hit)
 }
 
 // Resume lets a held process go on; later calls stop it no more than for a moment.
