@@ -212,7 +212,10 @@ func (t *Trace) take(line string) int {
 	if r == nil || (strings.HasPrefix(r[1], "-") && !injected) {
 		return 0
 	}
-	text := absolute(line)
+	text := line
+	if strings.HasSuffix(strings.TrimSuffix(m[2], "2"), "at") { // a write's second argument is no path
+		text = absolute(line)
+	}
 	if !strings.Contains(text, t.within) || (t.glob != nil && !t.glob.MatchString(text)) {
 		return 0
 	}
