@@ -58,6 +58,9 @@ func TestASymlinkOnTheWay(t *testing.T) {
 	if list, _ := os.ReadDir(outside); len(list) != 0 {
 		t.Fatalf("wrote %v outside", list)
 	}
+	if b.has("store-id") {
+		t.Fatal("it took the bucket's identity before it refused")
+	}
 }
 
 func TestALyingRunManifest(t *testing.T) {

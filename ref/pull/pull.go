@@ -159,12 +159,31 @@ func (p *puller) look(ctx context.Context) (*scene, error) {
 		return nil, fault.New(fault.SyncManifestInvalid, p.r.Key(key.StoreIDName), fmt.Sprintf(
 			"%s lists objects of project %s, and the bucket has no %s that says whose they are", key.BucketManifest, p.r.Project, p.r.Key(key.StoreIDName)))
 	}
+	if err := p.links(ctx, sc); err != nil {
+		return nil, err
+	}
 	if ok {
 		if err := p.identity(sc, remote); err != nil {
 			return nil, err
 		}
 	}
 	return sc, p.pointers(ctx, sc, state.Manifest)
+}
+
+// links refuses where a symbolic link lies on the way to a listed file, before anything of the bucket is written
+// (store.pull.prefix-escape).
+func (p *puller) links(ctx context.Context, sc *scene) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for rel := range sc.entries {
+		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return merge.NoSymlink(p.s, rel)
+		})
+	}
+	return group.Wait()
 }
 
 // identity takes the bucket's where the store has none. store-id is not among what is downloaded: it is never replaced, so it need
@@ -278,9 +297,6 @@ func (p *puller) shortfall(ctx context.Context, sc *scene) (late, early []string
 	for rel, e := range sc.entries {
 		group.Go(func() error {
 			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if err := merge.NoSymlink(p.s, rel); err != nil {
 				return err
 			}
 			same, here, err := p.have(ctx, rel, e)

@@ -130,8 +130,9 @@ type pusher struct {
 	schemas    map[string]manifest.Entry
 	attempts   int
 	generation int64
-	publish    map[string]bool   // tables whose pointer this push publishes
-	kept       map[string]string // tables whose pointer stays local, and why
+	publish    map[string]bool          // tables whose pointer this push publishes
+	seen       map[string]merge.Pointer // the bucket's pointers of those, as they were judged
+	kept       map[string]string        // tables whose pointer stays local, and why
 }
 
 func start(s *store.Store, o Options) (*pusher, error) {
@@ -238,6 +239,9 @@ func (p *pusher) conflicts(m *manifest.Bucket) error {
 	for _, k := range slices.Sorted(maps.Keys(p.local.Entries)) {
 		ours, theirs := p.local.Entries[k], m.Entries[k]
 		rel, _ := key.WithoutProject(p.r.Project, k)
+		if rel == key.StoreIDName { // claim's to judge: another there is another store, not another object
+			continue
+		}
 		if theirs.SHA256 != "" && theirs.SHA256 != ours.SHA256 && !mutable(rel) {
 			return conflict(k, ours, theirs.SHA256)
 		}

@@ -53,7 +53,7 @@ func (p *pusher) one(ctx context.Context, k string, e manifest.Entry, total int)
 
 // judge reads the bucket's pointers by key and decides which local ones this push publishes.
 func (p *pusher) judge(ctx context.Context, m *manifest.Bucket) error {
-	p.publish, p.kept = map[string]bool{}, map[string]string{}
+	p.publish, p.kept, p.seen = map[string]bool{}, map[string]string{}, map[string]merge.Pointer{}
 	tables := p.r.Tables(m)
 	for table := range p.local.Pointers {
 		tables[table] = true
@@ -78,7 +78,7 @@ func (p *pusher) judge(ctx context.Context, m *manifest.Bucket) error {
 			defer p.mu.Unlock()
 			switch verdict {
 			case merge.Ahead:
-				p.publish[table] = true
+				p.publish[table], p.seen[table] = true, remote
 			case merge.Fenced, merge.Diverged:
 				p.kept[table] = why(verdict)
 			}
@@ -153,10 +153,14 @@ func (p *pusher) pointer(ctx context.Context, table string) error {
 	if err != nil {
 		return err
 	}
-	for range 16 {
-		remote, err := p.r.Pointer(ctx, table)
-		if err != nil {
-			return err
+	// What judge read still counts: the swap is conditional on it, so only one who has lost reads again
+	// (store.pull.pointer-read).
+	remote := p.seen[table]
+	for n := range 16 {
+		if n > 0 {
+			if remote, err = p.r.Pointer(ctx, table); err != nil {
+				return err
+			}
 		}
 		verdict, err := p.verdict(ctx, t, remote)
 		if err != nil {
