@@ -60,6 +60,7 @@ func groups() []struct {
 		{"crash", registerCrash},
 		{"pull", registerPull},
 		{"probe", registerProbe},
+		{"fold_leased", registerFoldLeased},
 		{"lease", registerLease},
 		{"merge", registerMerge},
 		{"push", registerPush},
@@ -68,6 +69,7 @@ func groups() []struct {
 		{"init", registerInit},
 		{"layout", registerLayout},
 		{"land", registerLand},
+		{"declare", registerDeclare},
 	}
 }
 

@@ -96,7 +96,7 @@ func declaresExtra(ctx context.Context, table, key, value string) error {
 // nowSays changes one node's declaration of a table that may already hold data.
 func nowSays(ctx context.Context, node, table, key, value string) error {
 	w := world.From(ctx)
-	t := w.Table(table).Copy()
+	t := w.Node(node).Table(table).Copy()
 	switch key {
 	case "primary_key":
 		t.PrimaryKey = list(value)

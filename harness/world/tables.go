@@ -52,6 +52,14 @@ func (w *World) Table(name string) *Table {
 // Declare gives one node a declaration of the table that differs from everybody else's.
 func (n *Node) Declare(t *Table) { n.tables[t.Name] = t }
 
+// Table is the node's declaration of a table: its own where it has one, else everybody's.
+func (n *Node) Table(name string) *Table {
+	if t, ok := n.tables[name]; ok {
+		return t
+	}
+	return n.w.Table(name)
+}
+
 // Copy of a declaration, to be changed for one node; it shares nothing with the original.
 func (t *Table) Copy() *Table {
 	c := *t

@@ -1,0 +1,414 @@
+Feature: declare
+  What a table's declaration makes of its rows, and what happens where the declaration and the rows disagree.
+
+  Background:
+    Given a node "alpha"
+
+  @store.declare.dedup-view#order-by
+  Scenario Outline: the row with the greater order_by is read, whichever landed first, <type>
+    Given a table "prices" keyed by "sku" and ordered by "rev"
+    And alpha has landed rows of "prices":
+      | sku | rev    | says  |
+      | a   | <more> | newer |
+      | b   | <less> | older |
+    And alpha has landed rows of "prices":
+      | sku | rev    | says  |
+      | a   | <less> | older |
+      | b   | <more> | newer |
+    When alpha reads "prices"
+    Then alpha reads of "prices":
+      | sku | rev    | says  |
+      | a   | <more> | newer |
+      | b   | <more> | newer |
+    Examples:
+      | type            | less  | more |
+      | integers        | 9     | 10   |
+      | signed integers | -7    | 3    |
+      | fractions       | 0.25  | 0.5  |
+      | texts           | abc   | abd  |
+
+  @store.declare.dedup-view#order-by
+  Scenario: the key is all its columns
+    Given a table "pages" keyed by "book, page" and ordered by "rev"
+    And alpha has landed rows of "pages":
+      | book | page | rev | says  |
+      | a    | 1    | 2   | newer |
+      | a    | 2    | 1   | alone |
+    When alpha lands rows of "pages":
+      | book | page | rev | says  |
+      | a    | 1    | 1   | older |
+      | b    | 1    | 1   | other |
+    Then the landing succeeds
+    And alpha reads of "pages":
+      | book | page | rev | says  |
+      | a    | 1    | 2   | newer |
+      | a    | 2    | 1   | alone |
+      | b    | 1    | 1   | other |
+
+  @store.declare.dedup-view#nanoseconds
+  Scenario: one nanosecond decides
+    Given a table "ticks" keyed by "id" and ordered by "at"
+    And "ticks" declares the columns:
+      | column | type      |
+      | at     | timestamp |
+    And alpha has landed rows of "ticks":
+      | id | at                             | says  |
+      | 1  | 2026-03-01T10:00:00.000000002Z | newer |
+      | 2  | 2026-03-01T10:00:00.000000001Z | older |
+      | 3  | 2026-03-01T10:00:00.000000999Z | newer |
+      | 3  | 2026-03-01T10:00:00.000000998Z | older |
+    When alpha lands rows of "ticks":
+      | id | at                             | says  |
+      | 1  | 2026-03-01T10:00:00.000000001Z | older |
+      | 2  | 2026-03-01T10:00:00.000000002Z | newer |
+    Then the landing succeeds
+    And alpha reads of "ticks":
+      | id | at                             | says  |
+      | 1  | 2026-03-01T10:00:00.000000002Z | newer |
+      | 2  | 2026-03-01T10:00:00.000000002Z | newer |
+      | 3  | 2026-03-01T10:00:00.000000999Z | newer |
+    When alpha folds "ticks"
+    Then the fold succeeds
+    And alpha reads of "ticks":
+      | id | at                             | says  |
+      | 1  | 2026-03-01T10:00:00.000000002Z | newer |
+      | 2  | 2026-03-01T10:00:00.000000002Z | newer |
+      | 3  | 2026-03-01T10:00:00.000000999Z | newer |
+
+  @store.declare.dedup-view#nulls-last
+  Scenario Outline: a row whose order_by <is> hides none that has one
+    Given a table "prices" keyed by "sku" and ordered by "rev"
+    And alpha has landed rows of "prices":
+      | sku | rev    | says    |
+      | a   | -3     | ordered |
+      | b   | <none> | not     |
+      | c   | <none> | not     |
+    When alpha lands rows of "prices":
+      | sku | rev    | says    |
+      | a   | <none> | not     |
+      | b   | -3     | ordered |
+    Then the landing succeeds
+    And alpha reads of "prices":
+      | sku | rev | says    |
+      | a   | -3  | ordered |
+      | b   | -3  | ordered |
+      | c   |     | not     |
+    Examples:
+      | is         | none |
+      | is null    | null |
+      | is left out |      |
+
+  @store.declare.dedup-view#ingested-at
+  Scenario Outline: at equal order_by the row that came in later is read, <case>
+    Given a table "prices" keyed by "sku"
+    And "prices" declares order_by as <order>
+    And the clock shows "2026-03-02T09:00:00.000000001Z"
+    And alpha has landed rows of "prices" as run "zulu":
+      | sku | rev | says    |
+      | a   | 7   | earlier |
+    And the clock shows "2026-03-02T09:00:00.000000002Z"
+    When alpha lands rows of "prices" as run "alfa":
+      | sku | rev | says  |
+      | a   | 7   | later |
+    Then the landing succeeds
+    And alpha reads of "prices":
+      | sku | rev | says  |
+      | a   | 7   | later |
+    Examples:
+      | case                 | order          |
+      | with an order_by     | "rev"          |
+      | with the default one | "_ingested_at" |
+
+  @store.declare.dedup-view#run-id
+  Scenario Outline: at one instant the greater run id is read, as text, <one> and <other>
+    Given a table "prices" keyed by "sku" and ordered by "rev"
+    And the clock stands still
+    And alpha has landed rows of "prices" as run "<one>":
+      | sku | rev | run   |
+      | a   | 7   | <one> |
+    When alpha lands rows of "prices" as run "<other>":
+      | sku | rev | run     |
+      | a   | 7   | <other> |
+    Then the landing succeeds
+    And alpha reads of "prices":
+      | sku | rev | run       |
+      | a   | 7   | <greater> |
+    Examples:
+      | one   | other  | greater |
+      | run-9 | run-10 | run-9   |
+      | alfa  | zulu   | zulu    |
+      | alfa  | Zulu   | alfa    |
+
+  @store.declare.dedup-view#row-seq
+  Scenario: within a run the row that came later in its input is read
+    Given a table "prices" keyed by "sku" and ordered by "rev"
+    When alpha lands rows of "prices":
+      | sku | rev | says   |
+      | a   | 7   | first  |
+      | b   | 7   | first  |
+      | a   | 7   | second |
+      | a   | 7   | third  |
+      | b   | 7   | second |
+    Then the landing succeeds
+    And alpha reads of "prices":
+      | sku | rev | says   |
+      | a   | 7   | third  |
+      | b   | 7   | second |
+
+  @store.declare.dedup-view#across
+  Scenario: a row of the snapshot and a row of a run are rivals like any two
+    Given a table "prices" keyed by "sku" and ordered by "rev"
+    And alpha has landed rows of "prices":
+      | sku | rev | says   |
+      | a   | 5   | folded |
+      | b   | 5   | folded |
+      | c   | 5   | folded |
+    And alpha has folded "prices"
+    When alpha lands rows of "prices":
+      | sku | rev | says  |
+      | a   | 4   | worse |
+      | b   | 6   | best  |
+      | d   | 1   | new   |
+    Then the landing succeeds
+    And alpha reads of "prices":
+      | sku | rev | says   |
+      | a   | 5   | folded |
+      | b   | 6   | best   |
+      | c   | 5   | folded |
+      | d   | 1   | new    |
+
+  @store.declare.unkeyed-union#every-row
+  Scenario: equal rows are rows
+    Given a table "clicks" without a key
+    And alpha has landed rows of "clicks":
+      | page | user |
+      | home | ann  |
+      | home | ann  |
+      | help | bob  |
+    When alpha lands rows of "clicks":
+      | page | user |
+      | home | ann  |
+    Then the landing succeeds
+    And alpha reads of "clicks" exactly the rows landed
+    When alpha folds "clicks"
+    Then the fold succeeds
+    And alpha reads of "clicks" exactly the rows landed
+
+  @store.declare.unkeyed-union#values
+  Scenario: every value reads back as it was landed, before and after a fold
+    Given a table "values" without a key
+    And "values" declares the columns:
+      | column | type      |
+      | at     | timestamp |
+      | small  | int32     |
+      | part   | float64   |
+    When alpha lands rows of "values":
+      | row | whole                | part                    | text       | at                             | small       | flag  |
+      | 1   | 9007199254740993     | -0.0                    | ""         | 2026-03-01T10:00:00.123456789Z | -2147483648 | true  |
+      | 2   | -9007199254740993    | 5e-324                  | " "        | 1677-09-21T00:12:43.145224193Z | 2147483647  | false |
+      | 3   | 9223372036854775807  | 1.7976931348623157e+308 | "a\tb\nc"  | 2262-04-11T23:47:16.854775807Z | 0           | true  |
+      | 4   | -9223372036854775808 | 0.1                     | "null"     | 1970-01-01T00:00:00Z           | 1           | false |
+      | 5   | 0                    | 0.30000000000000004     | "Zoë 🌍 \\" | 1969-12-31T23:59:59.999999999Z | -1          | null  |
+      | 6   | null                 | null                    | null       | null                           | null        | null  |
+    Then the landing succeeds
+    And alpha reads of "values" exactly the rows landed
+    When alpha folds "values"
+    Then the fold succeeds
+    And alpha reads of "values" exactly the rows landed
+
+  @store.declare.unkeyed-union#values
+  Scenario: NaN and the infinities read back, before and after a fold
+    Given a table "readings" without a key
+    When alpha lands a Parquet file of "readings" whose column "x" holds NaN, -inf, inf, -0, 0, 0.1
+    Then the landing succeeds
+    And alpha reads of "readings":
+      | x    |
+      | NaN  |
+      | -inf |
+      | inf  |
+      | -0.0 |
+      | 0    |
+      | 0.1  |
+    When alpha folds "readings"
+    Then the fold succeeds
+    And alpha reads of "readings":
+      | x    |
+      | NaN  |
+      | -inf |
+      | inf  |
+      | -0.0 |
+      | 0    |
+      | 0.1  |
+
+  @store.declare.unkeyed-union#replaced
+  Scenario: of a table that every landing replaces, the last landing is read
+    Given a table "stock" without a key
+    And "stock" is replaced by every landing
+    And alpha has landed rows of "stock" as run "zulu":
+      | item | count |
+      | nail | 5     |
+      | bolt | 7     |
+    When alpha lands rows of "stock" as run "alfa":
+      | item | count |
+      | bolt | 6     |
+      | bolt | 6     |
+    Then the landing succeeds
+    And alpha reads of "stock":
+      | item | count |
+      | bolt | 6     |
+      | bolt | 6     |
+    When alpha folds "stock"
+    Then the fold succeeds
+    And alpha reads of "stock":
+      | item | count |
+      | bolt | 6     |
+      | bolt | 6     |
+    When alpha lands rows of "stock" as run "mike":
+      | item | count |
+      | nut  | 1     |
+    Then the landing succeeds
+    And alpha reads of "stock":
+      | item | count |
+      | nut  | 1     |
+
+  @store.declare.changed#primary-key
+  Scenario Outline: a key that <how> is refused by <who>
+    Given a table "goods" keyed by "<was>"
+    And alpha has landed rows of "goods":
+      | sku | code | price |
+      | a   | x    | 5     |
+      | b   | y    | 7     |
+    And alpha has landed 2 rows of "notes"
+    When alpha's declaration of "goods" now says primary_key is "<now>"
+    And alpha <asks>
+    Then the <who> is refused with StoreDeclarationChanged, naming "goods" and "primary_key" and <both>
+    And "goods" on alpha is as it was
+    And alpha reads of "notes" exactly the rows landed
+    When alpha's declaration of "goods" now says primary_key is "<was>"
+    And alpha <asks>
+    Then the <who> succeeds
+    Examples:
+      | how              | was | now       | both             | who     | asks                     |
+      | became another   | sku | code      | "sku" and "code" | read    | reads "goods"            |
+      | became another   | sku | code      | "sku" and "code" | fold    | folds "goods"            |
+      | became another   | sku | code      | "sku" and "code" | landing | lands 1 rows of "goods"  |
+      | gained a column  | sku | sku, code | "sku" and "code" | read    | reads "goods"            |
+      | gained a column  | sku | sku, code | "sku" and "code" | fold    | folds "goods"            |
+      | went away        | sku |           | "sku"            | read    | reads "goods"            |
+      | went away        | sku |           | "sku"            | fold    | folds "goods"            |
+      | went away        | sku |           | "sku"            | landing | lands 1 rows of "goods"  |
+      | came             |     | sku       | "sku"            | read    | reads "goods"            |
+      | came             |     | sku       | "sku"            | fold    | folds "goods"            |
+
+  @store.declare.changed#partition-by
+  Scenario Outline: partitions that changed are refused by <who>
+    Given a table "goods" keyed by "sku"
+    And "goods" is partitioned by "code"
+    And alpha has landed rows of "goods":
+      | sku | code | price |
+      | a   | x    | 5     |
+      | b   | y    | 7     |
+    When alpha's declaration of "goods" now says partition_by is "<now>"
+    And alpha <asks>
+    Then the <who> is refused with StoreDeclarationChanged, naming "goods" and "partition_by" and "code"
+    And "goods" on alpha is as it was
+    When alpha's declaration of "goods" now says partition_by is "code"
+    And alpha <asks>
+    Then the <who> succeeds
+    Examples:
+      | now   | who     | asks                    |
+      | price | read    | reads "goods"           |
+      |       | fold    | folds "goods"           |
+      | price | landing | lands 1 rows of "goods" |
+
+  @store.declare.changed#write-mode
+  Scenario Outline: a write mode that changed from <was> is refused by <who>
+    Given a table "goods" keyed by "sku"
+    And alpha's declaration of "goods" now says write_mode is "<was>"
+    And alpha has landed rows of "goods":
+      | sku | price |
+      | a   | 5     |
+    When alpha's declaration of "goods" now says write_mode is "<now>"
+    And alpha <asks>
+    Then the <who> is refused with StoreDeclarationChanged, naming "goods" and "write_mode" and "append" and "replace"
+    And "goods" on alpha is as it was
+    Examples:
+      | was     | now     | who     | asks                    |
+      | append  | replace | read    | reads "goods"           |
+      | append  | replace | landing | lands 1 rows of "goods" |
+      | replace | append  | fold    | folds "goods"           |
+      | replace | append  | landing | lands 1 rows of "goods" |
+
+  @store.declare.changed#primary-key @store.declare.changed#partition-by @store.declare.changed#write-mode
+  Scenario: what is declared anew before the first row is the declaration
+    Given a table "goods" keyed by "sku"
+    And alpha has landed 2 rows of "notes"
+    When alpha's declaration of "goods" now says primary_key is "code"
+    And alpha's declaration of "goods" now says partition_by is "region"
+    And alpha's declaration of "goods" now says write_mode is "append"
+    And alpha lands rows of "goods":
+      | sku | code | region | price |
+      | a   | x    | north  | 5     |
+      | a   | y    | south  | 7     |
+    Then the landing succeeds
+    When alpha folds "goods"
+    Then the fold succeeds
+    And alpha reads of "goods":
+      | sku | code | region | price |
+      | a   | x    | north  | 5     |
+      | a   | y    | south  | 7     |
+
+  @store.declare.unreadable#syntax
+  Scenario Outline: a declaration that is no TOML stops <who>, <case>
+    Given alpha has landed 3 rows of "events"
+    When alpha's declaration file also holds the line <line>
+    And alpha <asks>
+    Then the <who> is refused with StoreDeclarationInvalid, naming "contextful.toml" and <the line>
+    And alpha's store stays as it was, to the byte
+    When alpha's declaration file also holds the line # <line>
+    And alpha <asks>
+    Then the <who> succeeds
+    Examples:
+      | case              | line               | who     | asks                     |
+      | an open bracket   | [[pipeline.tables  | read    | reads "events"           |
+      | no value          | retain_runs =      | landing | lands 2 rows of "events" |
+      | an open quote     | retain_runs = "7d  | fold    | folds "events"           |
+      | a bare word       | yes                | scan    | scans "events"           |
+      | a line of prose   | see the wiki first | check   | checks its store         |
+      | a key given twice | name = "events"    | listing | lists "events"           |
+
+  @store.declare.unreadable#unknown-key
+  Scenario Outline: a key that the store does not know stops <who>, <case>
+    Given alpha has landed 3 rows of "events"
+    When alpha's declaration file also holds the line <line>
+    And alpha <asks>
+    Then the <who> is refused with StoreDeclarationInvalid, naming "<key>"
+    And alpha's store stays as it was, to the byte
+    When alpha's declaration file also holds the line <right>
+    And alpha <asks>
+    Then the <who> succeeds
+    Examples:
+      | case            | line                      | key             | right                            | who     | asks                     |
+      | of a table      | retain_run = "7d"         | retain_run      | retain_runs = "7d"               | read    | reads "events"           |
+      | of a table      | cluster_on = ["id"]       | cluster_on      | cluster_by = ["id"]              | landing | lands 2 rows of "events" |
+      | a whole section | [[jobs]]                  | jobs            | # [[jobs]]                       | fold    | folds "events"           |
+      | of the project  | [project.settings]        | settings        | # [project.settings]             | listing | lists "events"           |
+      | of the pipeline | pipeline.normalise = "x"  | normalise       | # pipeline.normalise = "x"       | scan    | scans "events"           |
+
+  @store.declare.unreadable#no-project
+  Scenario Outline: where no directory above declares a project there is none for <who>
+    Given alpha has landed 3 rows of "events"
+    When alpha asks for a <who> of "events" outside any project
+    Then the <who> is refused with ProjectNotFound
+    And the directory that alpha asked from is empty
+    And alpha's store stays as it was, to the byte
+    When alpha asks for a <who> of "events" two directories below its project
+    Then the <who> succeeds
+    And the directory that alpha asked from is empty
+    Examples:
+      | who     |
+      | landing |
+      | fold    |
+      | read    |
+      | listing |
+      | check   |
