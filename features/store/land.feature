@@ -92,3 +92,104 @@ Feature: land
       | type     |
       | decimal  |
       | integer  |
+
+  @store.land.write-failed#full-disk
+  Scenario Outline: a full disk met by a <verb> at each <call> costs no row
+    Given alpha has landed 4 rows of "events"
+    And alpha has folded "events"
+    And alpha has landed 2 rows of "events"
+    When alpha's <verb> of "events" finds no space left at each <call>
+    Then each of them is refused with StoreWriteFailed, naming a file of "events"
+    And alpha reads of "events" exactly the rows landed
+    And with room again the <verb> of "events" succeeds on each alpha
+    And alpha reads of "events" exactly the rows landed
+    Examples:
+      | verb    | call   |
+      | landing | fsync  |
+      | landing | rename |
+      | fold    | fsync  |
+      | fold    | rename |
+
+  @store.land.write-failed#full-disk
+  Scenario: a disk that is full in the middle of a part costs no row
+    Given alpha has landed 4 rows of "events"
+    When alpha's landing of "events" finds no space left in each file that it writes
+    Then each of them is refused with StoreWriteFailed, naming a file of "events"
+    And alpha reads of "events" exactly the rows landed
+    And with room again the landing of "events" succeeds on each alpha
+    And alpha reads of "events" exactly the rows landed
+
+  @store.land.write-failed#read-only
+  Scenario Outline: a read-only directory met by a <verb> costs no row
+    Given alpha has landed 4 rows of "events"
+    And alpha has folded "events"
+    And alpha has landed 2 rows of "events"
+    When alpha's <verb> of "events" finds a read-only disk at each mkdir
+    Then each of them is refused with StoreWriteFailed, naming a file of "events"
+    And alpha reads of "events" exactly the rows landed
+    And with room again the <verb> of "events" succeeds on each alpha
+    And alpha reads of "events" exactly the rows landed
+    Examples:
+      | verb    |
+      | landing |
+      | fold    |
+
+  @store.land.two-writers
+  Scenario Outline: a landing that is held <where> and one that comes meanwhile count once each
+    Given a table "trades" without a key
+    And alpha has landed 4 rows of "trades"
+    And alpha's landing of run "first" into "trades" is held <where>
+    When alpha lands run "<other>" into "trades" meanwhile, and both end
+    Then at least one of them has succeeded
+    And alpha reads every row landed into "trades" once, and no other
+    When alpha folds "trades"
+    Then the fold succeeds
+    And alpha reads every row landed into "trades" once, and no other
+    Examples:
+      | where                    | other  |
+      | after its first mkdir    | second |
+      | just before its manifest | second |
+      | just before its manifest | first  |
+
+  @store.land.two-writers
+  Scenario Outline: a fold that is held <where> and a landing that comes meanwhile lose no row
+    Given a table "trades" without a key
+    And alpha has landed 4 rows of "trades"
+    And alpha's fold of "trades" is held <where>
+    When alpha lands run "second" into "trades" meanwhile, and both end
+    Then at least one of them has succeeded
+    And alpha reads every row landed into "trades" once, and no other
+    When alpha folds "trades"
+    Then the fold succeeds
+    And alpha reads every row landed into "trades" once, and no other
+    Examples:
+      | where                   |
+      | after its first mkdir   |
+      | just before the pointer |
+
+  @store.land.two-writers
+  Scenario Outline: a landing that is held <where> and a fold that comes meanwhile lose no row
+    Given a table "trades" without a key
+    And alpha has landed 4 rows of "trades"
+    And alpha's landing of run "first" into "trades" is held <where>
+    When alpha folds "trades" meanwhile, and both end
+    Then at least one of them has succeeded
+    And alpha reads every row landed into "trades" once, and no other
+    When alpha folds "trades"
+    Then the fold succeeds
+    And alpha reads every row landed into "trades" once, and no other
+    Examples:
+      | where                    |
+      | after its first mkdir    |
+      | just before its manifest |
+
+  @store.land.two-writers
+  Scenario: four landings and a fold at once count each row once
+    Given a table "trades" without a key
+    And alpha has landed 4 rows of "trades"
+    When alpha lands 4 runs into "trades" and folds it, all at once
+    Then at least one of them has succeeded
+    And alpha reads every row landed into "trades" once, and no other
+    When alpha folds "trades"
+    Then the fold succeeds
+    And alpha reads every row landed into "trades" once, and no other

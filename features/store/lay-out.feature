@@ -23,6 +23,45 @@ Feature: lay-out
     Then alpha reads of "events" exactly the rows landed
     And alpha reads of "notes" exactly the rows landed
 
+  @store.lay-out.run-manifest#created-once
+  Scenario: a manifest that comes while a landing is held keeps its bytes
+    Given alpha has landed 3 rows of "events"
+    And alpha's landing of run "twice" into "events" is held just before its manifest
+    When another writer's manifest of run "twice" of "events" comes to alpha
+    And the held landing goes on to its end
+    Then the landing is refused with StoreRunConflict, naming "twice"
+    And the manifest of run "twice" of "events" on alpha is still the other writer's
+    And alpha reads every row landed into "events" once, and no other
+
+  @store.lay-out.run-manifest#created-once
+  Scenario: a held landing that nobody overtook commits
+    Given alpha has landed 3 rows of "events"
+    And alpha's landing of run "once" into "events" is held just before its manifest
+    When the held landing goes on to its end
+    Then the landing succeeds
+    And alpha reads every row landed into "events" once, and no other
+
+  @store.lay-out.run-manifest#complete @store.lay-out.run-replay#killed
+  Scenario Outline: a landing killed after any <call> is there whole or not at all, and once when it is made again
+    Given a table "trades" without a key
+    And alpha has landed 3 rows of "trades"
+    When alpha's landing of 5 rows of "trades" is killed after each <call> in the table
+    Then alpha has all of the killed run of "trades" or nothing of it
+    When the killed landing of "trades" is made again on each alpha
+    Then alpha reads of "trades" exactly the rows landed
+    Examples:
+      | call   |
+      | mkdir  |
+      | fsync  |
+      | rename |
+
+  @store.lay-out.run-manifest#complete
+  Scenario: parts are on the disk before the manifest that names them
+    Given alpha has landed 3 rows of "events"
+    When alpha lands 5 rows of "events", watched
+    Then every part of that run of "events" on alpha was synced before its manifest appeared
+    And alpha reads of "events" exactly the rows landed
+
   @store.lay-out.run-manifest#node
   Scenario Outline: a manifest that names another <what> than its path refuses the read
     Given alpha has landed 3 rows of "events"
@@ -310,6 +349,7 @@ Feature: lay-out
       | ended by a slash  | field-notes/    |
       | an empty part     | a//b            |
       | with a space      | field notes     |
+      | begun with a dot  | a/.hidden       |
       | with a backslash  | a\\b            |
       | not ASCII         | café            |
 
@@ -339,6 +379,7 @@ Feature: lay-out
       | the store's word requests    | requests        | lands | landing |
       | the store's word schema.json | a/schema.json/b | lands | landing |
       | begun with an underscore     | a/_pointer.json | lands | landing |
+      | begun with a dot             | .hidden/a       | lands | landing |
       | a way up, listed             | ../tables/x     | lists | listing |
 
   @store.lay-out.name-safe#run
@@ -355,6 +396,7 @@ Feature: lay-out
       | the parent       | ..        |
       | a way up         | ../../x   |
       | two parts        | a/b       |
+      | begun with a dot | .a        |
       | with a space     | a b       |
       | with a backslash | a\\b      |
       | not ASCII        | día       |
@@ -413,4 +455,15 @@ Feature: lay-out
       | values    | no types        | {"id":1,"region":"north","amount":5} {"id":2,"region":"south","amount":8}                            |
       | rows more | no types        | {"id":1,"region":"north","amount":5} {"id":2,"region":"south","amount":7} {"id":3,"region":"west"}   |
       | rows less | no types        | {"id":1,"region":"north","amount":5}                                                                 |
-      | types     | amount as int32 | {"id":1,"region":"north","amount":5} {"id":2,"region":"south","amount":7}                            |
+
+  @store.lay-out.run-conflict
+  Scenario: the same values as another type, under the id of a committed run, are refused
+    Given a table "events" without a key
+    And alpha lands as run "harvest" into "events", with amount as float64, the rows {"id":1,"amount":5} {"id":2,"amount":7}
+    When alpha lands as run "harvest" into "events", with amount as int64, the rows {"id":1,"amount":5} {"id":2,"amount":7}
+    Then the landing is refused with StoreRunConflict, naming "harvest"
+    And "events" on alpha is as it was
+    And alpha reads of "events" exactly the rows landed
+    When alpha lands as run "another" into "events", with amount as int64, the rows {"id":1,"amount":5} {"id":2,"amount":7}
+    Then the landing succeeds
+    And alpha reads of "events" exactly the rows landed

@@ -75,7 +75,7 @@ func noDeclaration(ctx context.Context, node string) error {
 func initialisesProject(ctx context.Context, node, name string) error {
 	w := world.From(ctx)
 	n := w.Node(node)
-	if err := w.Prepare(ctx, n); err != nil {
+	if err := rememberMachine(ctx, n); err != nil {
 		return err
 	}
 	text, err := os.ReadFile(filepath.Join(n.Project(), "contextful.toml"))

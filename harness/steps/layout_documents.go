@@ -12,6 +12,7 @@ import (
 
 	"contextful/harness/inspect"
 	"contextful/harness/sut"
+	"contextful/harness/verify"
 	"contextful/harness/world"
 )
 
@@ -26,6 +27,8 @@ func registerLayoutDocuments(s *Suite) {
 	s.Step(`^the manifest of `+which+` of "([^"]*)" on (\w+) is put back$`, manifestBack)
 	s.Step(`^the manifest of run "([^"]*)" of "([^"]*)" on (\w+) is marked logged by the pipeline "([^"]*)"$`, manifestLogged)
 	s.Step(`^the log of pipeline "([^"]*)" and node "([^"]*)" on (\w+) has the entry "([^"]*)" of run "([^"]*)" of "([^"]*)"$`, logEntry)
+	s.Step(`^another writer's manifest of run "([^"]*)" of "([^"]*)" comes to (\w+)$`, rivalManifest)
+	s.Step(`^the manifest of run "([^"]*)" of "([^"]*)" on (\w+) is still the other writer's$`, rivalKept)
 	s.Step(`^run "([^"]*)" of "([^"]*)" is collected on (\w+)$`, runCollected)
 	s.Step(`^a complete snapshot of other rows, made (after|just before) the pointer's, comes into "([^"]*)" on (\w+)$`, strayComes)
 }
@@ -134,6 +137,36 @@ func manifestBack(ctx context.Context, which, table, node string) error {
 		return fmt.Errorf("%s was never taken away", path)
 	}
 	return os.WriteFile(path, text, 0o644)
+}
+
+// rivalManifest commits an empty run under the same id, as a writer would that knows no lock of this machine.
+func rivalManifest(ctx context.Context, run, table, node string) error {
+	w := world.From(ctx)
+	n := w.Node(node)
+	path := n.TablePath(table, "data/runs/"+run+"/"+n.ID+"/_manifest.json")
+	if _, err := os.Stat(path); err == nil {
+		return fmt.Errorf("%s is there already", path)
+	}
+	text, err := json.Marshal(map[string]any{"format_version": "1.0", "run_id": run, "table": table, "node_id": n.ID, "parts": []any{}, "row_count": 0,
+		"committed_at": sut.Instant(w.Now()), "batch_digest": strings.Repeat("0", 64), "site_id": "rival"})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	w.Values["layout.rival"] = string(text)
+	return os.WriteFile(path, text, 0o644)
+}
+
+func rivalKept(ctx context.Context, run, table, node string) error {
+	w := world.From(ctx)
+	n := w.Node(node)
+	text, err := os.ReadFile(n.TablePath(table, "data/runs/"+run+"/"+n.ID+"/_manifest.json"))
+	if err != nil {
+		return verify.Fail("the other writer's manifest of run "+run, w.Values["layout.rival"], err)
+	}
+	return verify.Equal("the manifest of run "+run, fmt.Sprint(w.Values["layout.rival"]), string(text))
 }
 
 // leasedFence is the fence of the pipeline lease that the features' logged runs were committed under.
