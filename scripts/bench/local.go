@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+)
+
+// land: ref/land's three benchmarks, one after the other in each round: all of a landing, arrow-go alone on the columns already parsed, and
+// the first pass alone (parse, settle types, digest, spool), so that the ratio can be read.
+func land(ctx context.Context, b *bench) error {
+	t, err := b.compile(ctx, "./ref/land")
+	if err != nil {
+		return err
+	}
+	var whole, write, parse []time.Duration
+	for range b.rounds {
+		for _, m := range []struct {
+			name string
+			to   *[]time.Duration
+		}{{"Land1M", &whole}, {"RawWrite1M", &write}, {"Parse1M", &parse}} {
+			lines, err := t.bench(ctx, m.name, "1x")
+			if err != nil {
+				return err
+			}
+			*m.to = append(*m.to, lines[0].took)
+		}
+	}
+	share := float64(median(parse)) / float64(median(whole))
+	b.pair("land 1 M rows, JSON Lines", whole, "arrow-go write of the same columns", write,
+		fmt.Sprintf("%.0f %% of ours is reading the text (parse, types, digest, spool: %s), which the peer is spared; the rest against the peer is %.2f. "+
+			"Ours also writes five more columns, counts the rows of the finished part and syncs file and directories.",
+			100*share, show(median(parse)), (1-share)*float64(median(whole))/float64(median(write))))
+	return nil
+}
+
+// memory: one process that lands a file of 5 M rows.
+func memory(ctx context.Context, b *bench) error {
+	const n = 5_000_000
+	rows, size, err := b.rowsFile("5m.jsonl", 0, n)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(rows)
+	p, err := b.project(ctx, "memory", true, "")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(p.dir)
+	f, err := p.land(ctx, rows, "r1")
+	if err != nil {
+		return err
+	}
+	b.add(result{what: "resident memory, 5 M rows", ours: fmt.Sprintf("%d MiB", f.resident>>20), peer: "1 GiB", theirs: "1024 MiB", ratio: float64(f.resident) / (1 << 30), most: 1,
+		note: fmt.Sprintf("the process's peak (ru_maxrss) over a file of %d MiB, landed in %s", size>>20, show(f.took))})
+	return nil
+}
+
+const (
+	manyRuns = 1000
+	fewRuns  = 10
+	around   = 20 // landings measured around the 10th and the 1,000th
+)
+
+// thousand makes the table of about 1,000 runs, and gives a copy of it from when it had few.
+func (b *bench) thousand(ctx context.Context) (few, many *project, rows string, err error) {
+	rows, _, err = b.rowsFile("small.jsonl", 0, 100)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	many, err = b.project(ctx, "alpha", true, "")
+	if err != nil {
+		return nil, nil, "", err
+	}
+	for i := range manyRuns - around/2 {
+		if i == max(0, fewRuns-around/2) {
+			if few, err = many.copyOf("few"); err != nil {
+				return nil, nil, "", err
+			}
+		}
+		if _, err := many.land(ctx, rows, fmt.Sprintf("r%06d", i)); err != nil {
+			return nil, nil, "", err
+		}
+	}
+	return few, many, rows, nil
+}
+
+// runs: the same landing, as a process, in turn into a table around its 10th run and into one around its 1,000th.
+func runs(ctx context.Context, b *bench) error {
+	few, many, rows, err := b.thousand(ctx)
+	if err != nil {
+		return err
+	}
+	var early, late []time.Duration
+	for i := range around * b.rounds / 3 {
+		pair := []struct {
+			p  *project
+			to *[]time.Duration
+		}{{many, &late}, {few, &early}}
+		if i%2 == 1 { // the second of a pair must not always be the same
+			pair[0], pair[1] = pair[1], pair[0]
+		}
+		for _, m := range pair {
+			f, err := m.p.land(ctx, rows, fmt.Sprintf("x%06d", i))
+			if err != nil {
+				return err
+			}
+			*m.to = append(*m.to, f.took)
+		}
+	}
+	b.many = many
+	b.add(result{what: "land a run at the 1,000th run", ours: show(median(late)), peer: "the same at the 10th run", theirs: show(median(early)),
+		ratio: float64(median(late)) / float64(median(early)), least: 0.8, most: 1.2,
+		note: fmt.Sprintf("whole processes, 100 rows each, medians of %d landings around each", len(late))})
+	return nil
+}
+
+// query and fold: the benchmarks of ref/fold measure both sides in turn inside one process and report the ratio.
+func query(ctx context.Context, b *bench) error {
+	return b.inside(ctx, "Query", "3x", map[string]string{
+		"u": "query snapshot + 50 runs, unkeyed",
+		"t": "query snapshot + 50 runs, keyed",
+	}, "DuckDB, same files, same dedup", "ours includes resolving the store and printing; both open the engine")
+}
+
+func fold(ctx context.Context, b *bench) error {
+	return b.inside(ctx, "Fold", "1x", map[string]string{"": "fold 1,000 runs, 1 M rows, keyed"}, "DuckDB dedup + ORDER BY + COPY",
+		"ours reads at the nanosecond, counts the rows of what it wrote, writes the manifest and syncs")
+}
+
+func (b *bench) inside(ctx context.Context, name, times string, titles map[string]string, peer, note string) error {
+	t, err := b.compile(ctx, "./ref/fold")
+	if err != nil {
+		return err
+	}
+	type sides struct{ ours, theirs []time.Duration }
+	found := map[string]*sides{}
+	var order []string
+	for range b.rounds {
+		lines, err := t.bench(ctx, name, times)
+		if err != nil {
+			return err
+		}
+		for _, l := range lines {
+			s := found[l.sub]
+			if s == nil {
+				s = &sides{}
+				found[l.sub] = s
+				order = append(order, l.sub)
+			}
+			theirs := time.Duration(l.metrics["duckdb-ms/op"] * float64(time.Millisecond))
+			s.theirs = append(s.theirs, theirs)
+			s.ours = append(s.ours, time.Duration(l.metrics["ratio"]*float64(theirs)))
+		}
+	}
+	for _, sub := range order {
+		b.pair(titles[sub], found[sub].ours, peer, found[sub].theirs, note)
+	}
+	return nil
+}
