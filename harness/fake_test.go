@@ -59,7 +59,14 @@ func fakeSUT(args []string) int {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return ended(err)
 		}
-		return ended(os.WriteFile(filepath.Join(dir, args[6]+".jsonl"), rows, 0o644))
+		final := filepath.Join(dir, args[6]+".jsonl")
+		if mode == "torn" {
+			return ended(os.WriteFile(final, rows, 0o644))
+		}
+		if err := os.WriteFile(final+".tmp", rows, 0o644); err != nil {
+			return ended(err)
+		}
+		return ended(os.Rename(final+".tmp", final))
 	case args[0] == "query":
 		return ended(fakeQuery(store, strings.Split(args[1], `"`)[1]))
 	}

@@ -34,7 +34,7 @@ func options(t *testing.T, mode, body string) Options {
 	require.NoError(t, err)
 	cfg := sut.Default("fake", []string{self}, "sync")
 	cfg.Env = map[string]string{"FAKE_SUT": mode}
-	cfg.Limit = 20 * time.Second
+	cfg.Limit = time.Minute
 	return Options{SUT: cfg, Features: []features.Source{feature(body)}, Services: services.None, OutDir: t.TempDir(), Jobs: 2}
 }
 
@@ -89,6 +89,13 @@ func TestVerdicts(t *testing.T) {
 		{"a fault that never fires", "good", scenario("s", "Given the bucket will do `(Respond 500 Get)`", lands), Errored, "never fired", nil},
 		{"a bad fault", "good", scenario("s", "Given the bucket will do `(Explode Get)`"), Errored, "Explode", nil},
 		{"a service that is not there", "good", "  @service.minio\n" + scenario("s", lands), Unavailable, "switched off", nil},
+		{"killed at each call", "good", scenario("s", `Given alpha has landed 2 rows of "events"`, `When alpha's landing of 3 rows of "events" is killed at each rename that it makes`, `Then alpha reads 5 rows of "events"`), Pass, "", nil},
+		{"a copy that was killed fails", "good", scenario("s", `Given alpha has landed 2 rows of "events"`, `When alpha's landing of 3 rows of "events" is killed at each rename that it makes`, `Then alpha reads 2 rows of "events"`), Fail, "killed after rename 1 of 1", func(t *testing.T, s Scenario) {
+			require.False(t, s.Crashed)
+			require.NotEmpty(t, s.Notes)
+		}},
+		{"a kill that never happens", "torn", scenario("s", `When alpha's landing of 3 rows of "events" is killed at each rename that it makes`), Errored, "no point to kill it at", nil},
+		{"a hold that never happens", "good", scenario("s", `Given the bucket will hold alpha's request for "*"`, `When alpha lands 1 rows of "events"`, "And the answer is held"), Errored, "nothing was held", nil},
 		{"a capability nobody declares", "good", "  @needs.lazy\n" + scenario("s", lands), Unsupported, "lazy", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

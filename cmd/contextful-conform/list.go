@@ -2,18 +2,23 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"contextful/features"
+	"contextful/harness/steps"
 	"contextful/spec"
 
 	"github.com/spf13/cobra"
 )
 
 func listCommand() *cobra.Command {
-	var uncovered bool
+	var uncovered, words bool
 	cmd := &cobra.Command{Use: "list [glob]", Short: "List the clauses of the law and how many scenarios ask each", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if words {
+				return listSteps(cmd.OutOrStdout())
+			}
 			index, set, err := load()
 			if err != nil {
 				return err
@@ -41,7 +46,19 @@ func listCommand() *cobra.Command {
 			return nil
 		}}
 	cmd.Flags().BoolVar(&uncovered, "uncovered", false, "only clauses with a facet that no scenario asks and no gap takes out")
+	cmd.Flags().BoolVar(&words, "steps", false, "the steps that scenarios are written with, by the file that holds them")
 	return cmd
+}
+
+func listSteps(w io.Writer) error {
+	defs, err := steps.All()
+	if err != nil {
+		return err
+	}
+	for _, d := range defs {
+		fmt.Fprintf(w, "%-12s %s\n", d.File, strings.TrimSuffix(strings.TrimPrefix(d.Expr.String(), "^"), "$"))
+	}
+	return nil
 }
 
 func load() (*spec.Index, *features.Set, error) {
