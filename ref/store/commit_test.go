@@ -405,6 +405,11 @@ func TestCommitSeqLooksEverywhere(t *testing.T) {
 	if n := next(tab); n.Seq != 78 {
 		t.Fatal(n)
 	}
+	// One that somebody put back, newer than everything else on the disk, is not believed.
+	put(t, m, key.CommitSeq("events"), "3\n")
+	if n := next(tab); n.Seq != 51 {
+		t.Fatal(n)
+	}
 	put(t, m, key.RunManifest("events", "p2", "beta"), `{"format_version":"2.0"}`)
 	l, err := tab.Lock(bg)
 	must(t, err)

@@ -17,7 +17,8 @@ import (
 	"contextful/ref/vfs"
 )
 
-// lastCommitName caches the newest committed_at beside _commit_seq, local like it.
+// lastCommitName caches the newest committed_at beside _commit_seq, local like it, with the counter it was written for: a
+// counter that somebody put back to an older one does not agree with it and is not trusted, however new the file is.
 const lastCommitName = ".last_commit"
 
 // Next is what the next commit of a table carries.
@@ -104,8 +105,9 @@ func (l *Lock) readCached() (Next, bool) {
 		return Next{}, false
 	}
 	line, whole := strings.CutSuffix(string(text), "\n")
-	last, err := manifest.ParseInstant(line)
-	return Next{Seq: counter, NotBefore: last}, whole && err == nil
+	instant, seq, _ := strings.Cut(line, " ")
+	last, err := manifest.ParseInstant(instant)
+	return Next{Seq: counter, NotBefore: last}, whole && err == nil && seq == strconv.FormatInt(counter, 10)
 }
 
 // readCounter reads _commit_seq: decimal text and a newline, so that a torn write is not taken for a smaller number.
@@ -123,7 +125,7 @@ func (l *Lock) readCounter() (int64, bool) {
 // one, and either way the next commit scans.
 func (l *Lock) writeCounter(seq int64, at manifest.Instant) error {
 	dir := l.t.Dir()
-	err := replaceUnsynced(l.t.s.opts.FS, path.Join(dir, lastCommitName), []byte(at.String()+"\n"))
+	err := replaceUnsynced(l.t.s.opts.FS, path.Join(dir, lastCommitName), []byte(at.String()+" "+strconv.FormatInt(seq, 10)+"\n"))
 	if err == nil {
 		err = replaceUnsynced(l.t.s.opts.FS, path.Join(dir, key.CommitSeqName), []byte(strconv.FormatInt(seq, 10)+"\n"))
 	}
