@@ -57,7 +57,7 @@ Feature: merge
   Scenario: a push that gave up has not forced its list through
     Given beta has pulled
     And sync.push_retries is 2 on alpha
-    And the bucket will do `(Respond 412 "PreconditionFailed" (And Put (Key "*/manifest.json") (Principal "alpha.*")))`
+    And the bucket will do `(Respond 412 "PreconditionFailed" (And Put (Key "*/manifest.json") (Principal "alpha.*") (Not (FromIndex 2))))`
     When alpha pushes
     Then the push is refused with SyncManifestRebaseExhausted
     And the bucket's manifest and pointers stay as they were
