@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+	pqschema "github.com/apache/arrow-go/v18/parquet/schema"
 
 	"contextful/ref/fault"
 	"contextful/ref/vfs"
@@ -83,6 +84,9 @@ func rowGroupsHold(r *file.Reader, path string, rows int64) error {
 type Info struct {
 	Schema *arrow.Schema
 	Rows   int64
+	// Annotated names the columns that carry Parquet's own JSON annotation: DuckDB gives those a type of its own, and reads no
+	// list of files in which others hold the same column as plain text.
+	Annotated []string
 }
 
 // ReadInfo gives a part's Arrow schema and row count, from its footer alone. Its json columns carry arrow.json where the writer
@@ -106,8 +110,15 @@ func infoOf(src parquet.ReaderAtSeeker, path string) (info Info, err error) {
 	if err != nil {
 		return info, err
 	}
-	sc, err := schemaOf(fr, path)
-	return Info{Schema: sc, Rows: r.NumRows()}, err
+	info.Rows = r.NumRows()
+	for i := range r.MetaData().Schema.NumColumns() {
+		c := r.MetaData().Schema.Column(i)
+		if _, ok := c.LogicalType().(pqschema.JSONLogicalType); ok {
+			info.Annotated = append(info.Annotated, c.Name())
+		}
+	}
+	info.Schema, err = schemaOf(fr, path)
+	return info, err
 }
 
 func schemaOf(fr *pqarrow.FileReader, path string) (sc *arrow.Schema, err error) {

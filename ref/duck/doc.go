@@ -1,7 +1,7 @@
 // Package duck is the one way this project reads and writes Parquet through DuckDB: a session with every default pinned, and
 // the SQL of a table as its readers see it.
 //
-// Answers: store.reconcile.explicit-file-list, store.reconcile.additive, store.declare.dedup-view,
+// Answers: store.reconcile.explicit-file-list, store.reconcile.additive, store.reconcile.lattice, store.declare.dedup-view,
 // store.declare.unkeyed-union (what fold and query share of them).
 //
 // # A table's relation
@@ -11,6 +11,12 @@
 //	      UNION ALL BY NAME
 //	      SELECT * FROM read_parquet([every file], union_by_name, no hive columns))
 //	[QUALIFY ROW_NUMBER() OVER (PARTITION BY key ORDER BY …) = 1]
+//
+// # Text that became json
+//
+// A json column may have parts of the time when it was utf8. Their text reads as the JSON string of it: which parts hold
+// text the manifests say (json_columns), and where one does not, the part's own schema. Parts are told apart by DuckDB's
+// index of the file within the list, so they stay in one read_parquet.
 //
 // # Timestamps
 //

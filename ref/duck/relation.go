@@ -10,12 +10,13 @@ import (
 	"contextful/ref/vfs"
 )
 
-// File is one part of a table: its absolute path, the rows its manifest promises, and the timestamp columns with digits below the
-// microsecond (nil where its writer did not look).
+// File is one part of a table: its absolute path, the rows its manifest promises, the timestamp columns with digits below the
+// microsecond, and the columns that hold JSON documents (nil where its writer did not say; then the part itself is asked).
 type File struct {
 	Path string
 	Rows int64
 	Fine *[]string
+	JSON *[]string
 }
 
 // Table is what a relation is made of. Root is the absolute store root all files lie in. PrimaryKey nil reads the union of all
@@ -48,7 +49,8 @@ type Relation struct {
 // Errors: StorePartDamaged, StoreWriteFailed, StoreSchemaIncompatible.
 func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation, error) {
 	rel := Relation{Nanos: map[string]bool{}, Fine: map[string]bool{}, Columns: t.Columns}
-	var plain, turned, nested []string
+	var plain, turned group
+	var nested []string
 	for _, c := range t.Columns {
 		// No writer notes the digits of instants inside structs, lists and maps: such columns are always read exactly.
 		if c.Type.Kind != schema.Timestamp && hasTimestamp(c.Type) {
@@ -69,12 +71,12 @@ func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation,
 			return rel, err
 		}
 		if len(fine) > 0 {
-			turned = append(turned, name)
+			turned.add(f, name)
 		} else {
-			plain = append(plain, name)
+			plain.add(f, name)
 		}
 	}
-	rel.Paths = append(slices.Clone(plain), turned...)
+	rel.Paths = slices.Concat(plain.names, turned.names)
 	if t.Reconcile && len(rel.Paths) > 0 {
 		var err error
 		if rel.Columns, err = s.reconcile(ctx, fsys, t, rel.Paths); err != nil {
@@ -84,12 +86,19 @@ func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation,
 	for _, c := range rel.Columns {
 		rel.Nanos[c.Name] = hasTimestamp(c.Type) && (t.AllNanos || rel.Fine[c.Name])
 	}
+	turned.turned = true
 	var parts []string
-	if len(plain) > 0 || len(turned) == 0 {
-		parts = append(parts, selectFrom(rel.Columns, rel.Nanos, plain, false))
+	for _, g := range []group{plain, turned} {
+		split, err := g.raw(fsys, rel.Columns)
+		if err != nil {
+			return rel, err
+		}
+		for _, g := range split {
+			parts = append(parts, g.sql(rel.Columns, rel.Nanos))
+		}
 	}
-	if len(turned) > 0 {
-		parts = append(parts, selectFrom(rel.Columns, rel.Nanos, turned, true))
+	if len(parts) == 0 {
+		parts = append(parts, (&group{}).sql(rel.Columns, rel.Nanos))
 	}
 	rel.SQL = strings.Join(parts, " UNION ALL ")
 	if rank := ranking(t.PrimaryKey, t.OrderBy, rel.Columns); rank != "" && !t.Unique && len(rel.Paths) > 0 {
@@ -118,8 +127,8 @@ func (s *Session) open(root, path string, turn bool) (string, error) {
 	return name, nil
 }
 
-// selectFrom reads one group of files. turned: their timestamps read as TIMESTAMP_NS, otherwise as TIMESTAMPTZ.
-func selectFrom(columns []schema.Column, nanos map[string]bool, files []string, turned bool) string {
+// sql reads the files of a group.
+func (g *group) sql(columns []schema.Column, nanos map[string]bool) string {
 	var outer, empty strings.Builder
 	for i, c := range columns {
 		if i > 0 {
@@ -128,17 +137,23 @@ func selectFrom(columns []schema.Column, nanos map[string]bool, files []string, 
 		}
 		name := Ident(c.Name)
 		switch {
-		case c.Type.Kind == schema.Timestamp && nanos[c.Name] && !turned:
+		case c.Type.Kind == schema.Timestamp && nanos[c.Name] && !g.turned:
 			// The same value as a CAST would give; that one asks the calendar about every row.
 			outer.WriteString("make_timestamp_ns(epoch_ns(" + name + ")) AS " + name)
+		case len(g.bits[c.Name]) > 0:
+			outer.WriteString(g.document(c.Name) + " AS " + name)
 		default:
 			outer.WriteString("CAST(" + name + " AS " + SQLType(c.Type, nanos[c.Name]) + ") AS " + name)
 		}
-		empty.WriteString("CAST(NULL AS " + storedType(c.Type, turned) + ") AS " + name)
+		empty.WriteString("CAST(NULL AS " + storedType(c.Type, g.turned) + ") AS " + name)
 	}
 	from := "SELECT " + empty.String() + " WHERE false"
-	if len(files) > 0 {
-		from += " UNION ALL BY NAME SELECT * FROM " + ReadParquet(files)
+	if len(g.names) > 0 {
+		from += " UNION ALL BY NAME SELECT *"
+		if g.index != "" {
+			from += ", file_index AS " + Ident(g.index)
+		}
+		from += " FROM " + ReadParquet(g.names)
 	}
 	return "SELECT " + outer.String() + " FROM (" + from + ")"
 }

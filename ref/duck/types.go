@@ -8,7 +8,7 @@ import (
 )
 
 // SQLType is the type under which a column of type t is seen. fine: its timestamps are TIMESTAMP_NS, otherwise TIMESTAMPTZ.
-// json is text: a column that absorbed utf8 holds text that is no JSON document.
+// json is text of which every value is a document (group.raw); the engine's own json type would be parsed on every cast.
 func SQLType(t schema.Type, fine bool) string { return sqlType(t, fine, false) }
 
 // storedType is the type DuckDB reads from a part: as SQLType, but a vector is a list.

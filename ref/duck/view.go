@@ -29,7 +29,7 @@ func FromView(v *store.View) Table {
 		t.Columns = append(t.Columns, schema.Injected()...)
 	}
 	for _, f := range v.Files {
-		t.Files = append(t.Files, File{Path: f.Path, Rows: f.Rows, Fine: f.Fine})
+		t.Files = append(t.Files, File{Path: f.Path, Rows: f.Rows, Fine: f.Fine, JSON: f.Part.JSONColumns})
 	}
 	// This node's landings write the schema first; what another node landed may be here before its schema is.
 	for _, r := range v.Runs {

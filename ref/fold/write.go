@@ -342,7 +342,20 @@ func (p *pass) copyTo(ctx context.Context, query, name string, values []*string)
 		return nil, fault.New(fault.StoreWriteFailed, name, "the part just written cannot be read").Wrap(err)
 	}
 	p.options.say("wrote %s: %d rows", name, rows)
-	return &manifest.Part{Name: name, Rows: rows, Partition: values, FineColumns: &fine, SHA256: digest}, nil
+	documents := p.documents()
+	return &manifest.Part{Name: name, Rows: rows, Partition: values, FineColumns: &fine, JSONColumns: &documents, SHA256: digest}, nil
+}
+
+// documents are the json columns, whose text the relation has made JSON throughout.
+func (p *pass) documents() []string {
+	names := []string{}
+	for _, c := range p.rel.Columns {
+		if c.Type.Kind == schema.JSON {
+			names = append(names, c.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // fineColumns asks the part, whose timestamps are still TIMESTAMP_NS, about the columns in which an input had fine digits.

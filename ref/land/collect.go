@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"contextful/ref/fault"
 	"contextful/ref/schema"
@@ -19,6 +20,8 @@ type landed struct {
 	inexact string // where the first integer stands that float64 does not hold, "" for nowhere
 	digest  *columnDigest
 	stale   bool // promoted after rows were hashed: the digest is made again from the spool
+	// texts is how many rows at the beginning were spooled as plain text, before the column became json.
+	texts int64
 }
 
 // collector takes the blocks in input order: it settles each column's type over all of them, hashes and spools.
@@ -113,6 +116,13 @@ func (c *collector) column(b *block, bc *blockColumn) (int, *rowError) {
 			return 0, bad(fault.StoreSchemaIncompatible, bc.inexact, "", "column %q holds float64 and arrives as int64, and as float64 an integer here would lose digits", bc.name)
 		}
 		have.kind, have.stale = schema.Float64, true
+	case have.kind == schema.Utf8 && bc.kind == schema.JSON:
+		have.kind, have.stale, have.texts = schema.JSON, true, c.rows
+	case have.kind == schema.JSON && bc.kind == schema.Utf8:
+		if text, ok := bc.values.(*array.String); ok {
+			bc.values = quoted(text)
+			text.Release()
+		}
 	default:
 		return 0, bad(fault.StoreSchemaIncompatible, bc.first, "declare the column as json to keep values of several types",
 			"column %q holds %s (since %s) and arrives as %s", bc.name, schema.Of(have.kind), have.first, schema.Of(bc.kind))
@@ -145,7 +155,7 @@ func (c *collector) digest(position []byte) (string, error) {
 				if stale[k] {
 					d := c.columns[k].digest
 					d.absent(rows - d.rows)
-					final := asKind(p.values[i], c.columns[k].kind)
+					final := c.columns[k].final(p.values[i], rows)
 					d.add(final)
 					final.Release()
 				}
@@ -180,10 +190,16 @@ func (c *collector) arriving() *schema.Schema {
 	return s
 }
 
-// asKind gives the values in their column's final kind: only int64 to float64 ever differs. The caller releases the result.
-func asKind(a arrow.Array, k schema.Kind) arrow.Array {
-	if k == schema.Float64 && a.DataType().ID() == arrow.INT64 {
+// final gives a spooled piece's values, whose first row is row of the input, in the column's final kind: only int64 that
+// became float64 and text that became json ever differ. The caller releases the result.
+func (l *landed) final(a arrow.Array, row int64) arrow.Array {
+	switch {
+	case l.kind == schema.Float64 && a.DataType().ID() == arrow.INT64:
 		return floatsOf(a)
+	case row < l.texts:
+		if text, ok := a.(*array.String); ok {
+			return quoted(text)
+		}
 	}
 	a.Retain()
 	return a

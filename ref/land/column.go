@@ -121,7 +121,26 @@ func (c *column) settle(row int, k schema.Kind, shown string) error {
 		c.kind, c.ints = k, nil
 		return nil
 	}
+	if c.kind == schema.Utf8 && k == schema.JSON {
+		if err := c.joins(row, k, shown); err != nil {
+			return err
+		}
+		c.quote()
+		return nil
+	}
 	return c.refuse(row, k, shown)
+}
+
+// quote turns the texts held into JSON strings: the column has become json.
+func (c *column) quote() {
+	data, from := make([]byte, 0, len(c.data)+2*c.n), int32(0)
+	for i, end := range c.ends {
+		if c.valid == nil || c.valid[i/8]&(1<<(i%8)) != 0 {
+			data = quoteJSON(data, c.data[from:end])
+		}
+		from, c.ends[i] = end, int32(len(data))
+	}
+	c.kind, c.data = schema.JSON, data
 }
 
 func (c *column) loses(row int) error {

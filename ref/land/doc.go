@@ -15,7 +15,7 @@
 // Declared columns take what their type holds without loss and refuse the rest. An undeclared JSON value is boolean, int64 (an
 // integer literal), float64 (any other number), utf8 or json; where the table stores boolean, int32, timestamp or binary, a
 // value that turns into it without loss does so. int64 and float64 in one column make float64, unless an integer would lose
-// digits. Text that joins a stored json column is written as the JSON string of it. null is the same as a name that is not
+// digits; utf8 and json in one column make json, the text as JSON strings. Text that joins a stored json column is written so too. null is the same as a name that is not
 // there, and a column without any value is left out.
 //
 // # batch_digest

@@ -6,10 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"hash"
 	"io"
 	"path"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -37,6 +37,7 @@ type parts struct {
 	slot    []int  // of a column in the part, -1 where it holds no value
 	quote   []bool // the column is text that joins a json column: it lands as the JSON string of it
 	width   int    // columns of the part but for the injected ones
+	json    []string
 	schema  *arrow.Schema
 	stamps  stamps
 	limit   int64
@@ -68,7 +69,7 @@ type stamps struct {
 // parts. Each is opened again and its rows counted; Commit syncs them.
 func writeParts(ctx context.Context, t *store.Table, w *store.RunWriter, c *collector, merged *schema.Schema, o *Options, m *manifest.Run) ([]manifest.Part, error) {
 	p := &parts{ctx: ctx, fsys: t.Store().FS(), dir: w.Dir(), rel: w.Rel(), columns: c.columns, limit: o.partRows,
-		stamps: stamps{m: m, run: o.RunID, site: o.SiteID}}
+		json: []string{}, stamps: stamps{m: m, run: o.RunID, site: o.SiteID}}
 	if p.limit <= 0 {
 		p.limit = maxPartRows
 	}
@@ -87,8 +88,12 @@ func writeParts(ctx context.Context, t *store.Table, w *store.RunWriter, c *coll
 			k = schema.JSON
 		}
 		p.quote = append(p.quote, quote)
+		if k == schema.JSON {
+			p.json = append(p.json, col.name)
+		}
 		part.Columns = append(part.Columns, schema.Column{Name: col.name, Type: schema.Of(k), Nullable: true})
 	}
+	slices.Sort(p.json)
 	part.Columns = append(part.Columns, schema.Injected()...)
 	p.schema = part.Arrow()
 	err := c.spool.each(p.add)
@@ -105,7 +110,7 @@ func writeParts(ctx context.Context, t *store.Table, w *store.RunWriter, c *coll
 func (p *parts) add(in piece) error {
 	values := make([]arrow.Array, p.width)
 	for i, k := range in.columns {
-		v := asKind(in.values[i], p.columns[k].kind)
+		v := p.columns[k].final(in.values[i], p.row)
 		if text, ok := v.(*array.String); ok && p.quote[k] {
 			v = quoted(text)
 			text.Release()
@@ -193,7 +198,7 @@ func (p *parts) close() error {
 		return err
 	}
 	fine := o.pq.FineColumns()
-	p.list = append(p.list, manifest.Part{Name: o.name, Rows: o.pq.Rows(), SHA256: hex.EncodeToString(o.sum.Sum(nil)), FineColumns: &fine})
+	p.list = append(p.list, manifest.Part{Name: o.name, Rows: o.pq.Rows(), SHA256: hex.EncodeToString(o.sum.Sum(nil)), FineColumns: &fine, JSONColumns: &p.json})
 	return nil
 }
 
@@ -252,7 +257,7 @@ func quoted(text *array.String) arrow.Array {
 			b.AppendNull()
 			continue
 		}
-		scratch = quoteJSON(scratch[:0], fmt.Append(nil, text.Value(i)))
+		scratch = quoteJSON(scratch[:0], []byte(text.Value(i)))
 		b.BinaryBuilder.Append(scratch)
 	}
 	return b.NewArray()

@@ -53,7 +53,7 @@ type member struct{ name, value string }
 
 func genRow(t *rapid.T) []member {
 	var row []member
-	for _, name := range []string{"a", "b", "c", "d é", "e"} {
+	for _, name := range []string{"a", "b", "c", "d é", "e", "f"} {
 		var value string
 		switch rapid.IntRange(0, 2).Draw(t, name) {
 		case 0:
@@ -68,6 +68,8 @@ func genRow(t *rapid.T) []member {
 				value = rapid.SampledFrom([]string{"1", "0.5", "-0.0", "2", "1e3", "-7"}).Draw(t, "number")
 			case "c":
 				value = rapid.SampledFrom([]string{`""`, `"x"`, `"a\nb"`, `"\u00e9"`, `"` + strings.Repeat("long ", 30) + `"`}).Draw(t, "text")
+			case "f":
+				value = rapid.SampledFrom([]string{`"x"`, `"\u001f\"{}"`, `""`, `{}`, `[1]`}).Draw(t, "text or json")
 			case "d é":
 				value = rapid.SampledFrom([]string{"true", "false"}).Draw(t, "bool")
 			default:

@@ -122,6 +122,9 @@ func (c *column) putBool(row int, v bool) error {
 func (c *column) putText(row int, text []byte) error {
 	switch c.want {
 	case schema.None, schema.Utf8:
+		if c.kind == schema.JSON {
+			return c.putJSON(row, quoteJSON(nil, text))
+		}
 		if c.kind != schema.Utf8 {
 			if err := c.settle(row, schema.Utf8, string(text)); err != nil {
 				return err

@@ -46,6 +46,10 @@ type Part struct {
 	// FineColumns names the timestamp columns holding digits below the microsecond; [] means "none, and this writer looked",
 	// absent means unknown: such a part is read exactly, by the slow way. Ours; other readers ignore it.
 	FineColumns *[]string `json:"fine_columns,omitempty"`
+	// JSONColumns names the columns whose every value in this part is a JSON document, sorted; any other text of the part is
+	// plain text, and reads as the JSON string of it where its column has become json since (store.reconcile.lattice). Absent:
+	// the part's own schema says. Ours; other readers ignore it.
+	JSONColumns *[]string `json:"json_columns,omitempty"`
 }
 
 // Snapshot is a compacted, immutable set of parts: tables/<t>/data/snapshots/<snapshot-id>/_manifest.json.

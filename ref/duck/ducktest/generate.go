@@ -51,5 +51,5 @@ func Generate(t testing.TB, st *store.Store, session *duck.Session, table, run s
 	}
 	fine := []string{}
 	must(w.Commit(ctx, &manifest.Run{CommittedAt: manifest.At(at), CommitSeq: &next.Seq, RowCount: rows,
-		Parts: []manifest.Part{{Name: key.PartName(0), Rows: rows, FineColumns: &fine}}}))
+		Parts: []manifest.Part{{Name: key.PartName(0), Rows: rows, FineColumns: &fine, JSONColumns: jsonColumns(arriving)}}}))
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,7 +62,7 @@ type Landing struct {
 	Site        string
 	At          time.Time // default Epoch
 	Replacement bool
-	Foreign     bool // write no fine_columns, as another writer would
+	Foreign     bool // write neither fine_columns nor json_columns, as another writer would
 }
 
 // Land commits a run.
@@ -145,6 +146,17 @@ func schemaOf(table *store.Table, columns []string) (*schema.Schema, error) {
 	return s, nil
 }
 
+func jsonColumns(s *schema.Schema) *[]string {
+	names := []string{}
+	for _, c := range s.Columns {
+		if c.Type.Kind == schema.JSON {
+			names = append(names, c.Name)
+		}
+	}
+	slices.Sort(names)
+	return &names
+}
+
 func writePart(path string, s *schema.Schema, l Landing, seq int64) (manifest.Part, error) {
 	objects := make([]json.RawMessage, len(l.Rows))
 	for i, text := range l.Rows {
@@ -193,7 +205,7 @@ func writePart(path string, s *schema.Schema, l Landing, seq int64) (manifest.Pa
 	part := manifest.Part{Name: filepath.Base(path), Rows: w.Rows()}
 	if !l.Foreign {
 		fine := w.FineColumns()
-		part.FineColumns = &fine
+		part.FineColumns, part.JSONColumns = &fine, jsonColumns(s)
 	}
 	return part, nil
 }

@@ -1,0 +1,148 @@
+package duck
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"contextful/ref/colfile"
+	"contextful/ref/schema"
+	"contextful/ref/vfs"
+)
+
+// group is a list of files that one read_parquet reads.
+type group struct {
+	files  []File
+	names  []string // as DuckDB opens them
+	turned bool     // timestamps read as TIMESTAMP_NS, otherwise as TIMESTAMPTZ
+	// bits tells for a json column which files hold plain text in it: a '1' or '0' for each. A column without such a file is
+	// not in it.
+	bits  map[string][]byte
+	index string // the column that holds a row's place in names, "" where nothing asks for it
+}
+
+func (g *group) add(f File, name string) {
+	g.files, g.names = append(g.files, f), append(g.names, name)
+}
+
+// fileIndex is DuckDB's own name for a file's place in the list; a column of that name hides it.
+const fileIndex = "file_index"
+
+// raw finds the files whose json columns hold the plain text of the time when the column was utf8 (store.reconcile.lattice).
+// Nothing is guessed from the text itself: 123 landed as text is the string "123". One group stays one group, since what
+// follows depends on a row's file alone; it is split where a column hides DuckDB's index of the file, and where another
+// writer annotated its parts.
+func (g *group) raw(fsys vfs.FS, columns []schema.Column) ([]group, error) {
+	if len(g.files) == 0 {
+		return nil, nil
+	}
+	var documents []string
+	hidden := false
+	for _, c := range columns {
+		hidden = hidden || schema.FoldName(c.Name) == fileIndex
+		if c.Type.Kind == schema.JSON {
+			documents = append(documents, c.Name)
+		}
+	}
+	if len(documents) == 0 {
+		return []group{*g}, nil
+	}
+	var out []group
+	at := map[string]int{}
+	for i, f := range g.files {
+		text, annotated, err := textColumns(fsys, f)
+		if err != nil {
+			return nil, err
+		}
+		bits := map[string]byte{}
+		for _, name := range documents {
+			bits[name] = '0'
+			if text(name) {
+				bits[name] = '1'
+			}
+		}
+		alike := strings.Join(annotated, "\x00")
+		if hidden {
+			alike = fmt.Sprint(annotated, bits)
+		}
+		n, ok := at[alike]
+		if !ok {
+			n = len(out)
+			at[alike] = n
+			out = append(out, group{turned: g.turned, bits: map[string][]byte{}})
+		}
+		out[n].add(f, g.names[i])
+		for name, bit := range bits {
+			out[n].bits[name] = append(out[n].bits[name], bit)
+		}
+	}
+	for i := range out {
+		out[i].settle(columns)
+	}
+	return out, nil
+}
+
+// settle forgets the columns without plain text and names the index where some files have it and others not.
+func (g *group) settle(columns []schema.Column) {
+	for name, bits := range g.bits {
+		if !slices.Contains(bits, '1') {
+			delete(g.bits, name)
+		} else if slices.Contains(bits, '0') {
+			g.index = unused(columns)
+		}
+	}
+}
+
+// textColumns says which columns of a part are plain text for one whose column is json, and which Parquet's annotation makes json.
+func textColumns(fsys vfs.FS, f File) (text func(string) bool, annotated []string, err error) {
+	if f.JSON != nil {
+		return func(name string) bool { return !slices.Contains(*f.JSON, name) }, nil, nil
+	}
+	info, err := colfile.ReadInfo(fsys, f.Path)
+	if err != nil {
+		return nil, nil, err
+	}
+	in, err := schema.FromArrow(info.Schema)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(name string) bool {
+		t, ok := in.Lookup(name)
+		return ok && t.Kind == schema.Utf8
+	}, info.Annotated, nil
+}
+
+// unused is a name that none of the columns has.
+func unused(columns []schema.Column) string {
+	name := "_file"
+	for slices.ContainsFunc(columns, func(c schema.Column) bool { return schema.FoldName(c.Name) == name }) {
+		name += "_"
+	}
+	return name
+}
+
+// document is the expression of a json column that plain text has joined.
+func (g *group) document(column string) string {
+	name, bits := Ident(column), string(g.bits[column])
+	asString := quoted(name)
+	if !strings.Contains(bits, "0") {
+		return asString
+	}
+	return fmt.Sprintf("CASE WHEN get_bit(%s::BIT, %s::INTEGER) = 1 THEN %s ELSE %s END", Text(bits), Ident(g.index), asString, name)
+}
+
+// quoted is text as the JSON string of it, in the very bytes in which a landing writes it: two spellings of one string would
+// be two keys. The engine writes the hexadecimal digits of an escape in capitals, so the control characters whose escape has
+// such a digit take the long way.
+func quoted(text string) string {
+	slow := `replace(replace(` + text + `, '\', '\\'), '"', '\"')`
+	for c := range 0x20 {
+		escape := fmt.Sprintf(`\u%04x`, c)
+		if short := strings.IndexByte("\b\t\n\f\r", byte(c)); short >= 0 {
+			escape = `\` + "btnfr"[short:short+1]
+		}
+		slow = fmt.Sprintf("replace(%s, chr(%d), '%s')", slow, c, escape)
+	}
+	return `CASE WHEN ` + text + ` IS NULL THEN NULL WHEN regexp_matches(` + text + `, '[\x0b\x0e\x0f\x1a-\x1f]') THEN '"' || ` + slow +
+		` || '"' ELSE CAST(to_json(` + text + `) AS VARCHAR) END`
+}
