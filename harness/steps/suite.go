@@ -70,6 +70,7 @@ func groups() []struct {
 		{"layout", registerLayout},
 		{"land", registerLand},
 		{"declare", registerDeclare},
+		{"reserve", registerReserve},
 	}
 }
 
