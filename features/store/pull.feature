@@ -114,6 +114,20 @@ Feature: pull
     Then the next pull succeeds and beta reads of "events" what alpha reads
 
   @store.pull.digest-mismatch#discarded
+  Scenario: not even a damaged file gives way to another damaged one
+    Given alpha has pushed "events", folded into 2 partitions
+    And beta has pulled
+    And beta's copy of the last part of "events" has a byte changed
+    And the last part of "events" lies in the bucket cut short
+    When beta pulls
+    Then the pull fails
+    And beta's copy of the last part of "events" is what it was
+    When the bucket is whole again
+    And beta pulls
+    Then the pull succeeds
+    And beta's copy of the last part of "events" is what the bucket lists
+
+  @store.pull.digest-mismatch#discarded
   Scenario: a schema that a rival's push grows while a pull is under way is never kept unlisted
     Given alpha has pushed "events"
     And beta has pulled
