@@ -46,7 +46,15 @@ Feature: lease
     And every write of "research/leases/compact/events.json" was conditional
 
   @store.lease.acquire#released
-  Scenario: a lease that was given back is taken before its time is over, and by one
+  Scenario: a lease that was given back is taken before its time is over
+    Given alpha has taken the lease of "events"
+    And alpha has given the lease of "events" back
+    When beta takes the lease of "events"
+    Then the lease succeeds
+    And the lease of "events" names beta, with fence 2
+
+  @store.lease.acquire#released
+  Scenario: of two nodes that take at once a lease that was given back, one has it
     Given gamma has taken the lease of "events"
     And gamma has given the lease of "events" back
     And the bucket will hold alpha's write of "research/leases/compact/events.json"
