@@ -8,14 +8,38 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
+	"time"
+
+	"contextful/ref/fault"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	context.AfterFunc(ctx, stop) // a second signal ends the process where it stands
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// grace is how long an interrupted command may take to end by itself.
+const grace = 2 * time.Second
+
+// ended waits for the command. A read of a terminal, a pipe or a FIFO does not end with a signal: after the grace the process
+// leaves it behind, and the next holder of the locks finds what it would find after a kill.
+func ended(ctx context.Context, command func() error) error {
+	result := make(chan error, 1)
+	go func() { result <- command() }()
+	select {
+	case err := <-result:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-result:
+		return err
+	case <-time.After(grace):
+		return ctx.Err()
+	}
 }
 
 // run executes one command line and gives its exit status (exit.go).
@@ -26,7 +50,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	err := ended(ctx, func() error { return root.ExecuteContext(ctx) })
 	if err == nil {
 		return exitDone
 	}
@@ -34,9 +58,21 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		app.interrupted()
 		return exitInterrupted
 	}
+	if !app.started && fault.CodeOf(err) == "" {
+		err = usageError{err} // cobra's own refusals have no type
+		app.json = app.json || asksJSON(args)
+	}
 	var reported reportedError
 	if !errors.As(err, &reported) {
 		app.refuse(err)
 	}
 	return exitOf(err)
+}
+
+// asksJSON finds --json on a command line that was not parsed to its end.
+func asksJSON(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	return slices.Contains(args, "--json")
 }

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode"
+	"unicode/utf8"
 
 	"contextful/ref/fault"
 )
@@ -52,8 +55,29 @@ func describe(err error) refusal {
 	return refusal{Code: "Failed", Message: oneLine(err.Error())}
 }
 
+// oneLine shows an error's text as one line that a terminal only prints: control characters and bytes that are no text stand
+// escaped, and beyond what a person reads it is cut.
 func oneLine(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+	const most = 2000
+	var b strings.Builder
+	for i, size := 0, 0; i < len(text); i += size {
+		if b.Len() >= most {
+			b.WriteString("…")
+			break
+		}
+		var r rune
+		r, size = utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == '\n' || r == '\r' || r == '\t':
+			b.WriteByte(' ')
+		case r == utf8.RuneError && size == 1 || !unicode.IsPrint(r):
+			quoted := strconv.Quote(text[i : i+size])
+			b.WriteString(quoted[1 : len(quoted)-1])
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 func (a *app) interrupted() {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"os"
 	"time"
 
@@ -28,6 +30,8 @@ type app struct {
 	quiet       bool
 	lockTimeout time.Duration
 	memory      string
+
+	started bool // the command line was understood and its command runs
 }
 
 const rootLong = `contextful keeps tables as Parquet files under JSON manifests, on this machine first, and mirrors them to a bucket.
@@ -68,7 +72,21 @@ func (a *app) root() *cobra.Command {
 	flags.StringVar(&a.memory, "memory", "1GiB", "memory that the query engine may use before it spills to disk")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(a.initCommand(), a.contextCommand(), a.queryCommand(), a.syncCommand(), a.versionCommand())
+	a.noteStart(root)
 	return root
+}
+
+// noteStart marks where parsing ends: what cobra refuses before that is the command line's fault.
+func (a *app) noteStart(cmd *cobra.Command) {
+	if work := cmd.RunE; work != nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			a.started = true
+			return work(cmd, args)
+		}
+	}
+	for _, child := range cmd.Commands() {
+		a.noteStart(child)
+	}
 }
 
 // exactly and friends turn cobra's argument errors into usage errors.
@@ -100,10 +118,19 @@ func (a *app) clock() (clock.Clock, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t := instant.Time; t.Before(earliest) || t.After(latest) {
+		return nil, usageError{fmt.Errorf("--now: %s lies outside %s to %s, which 64 bits of nanoseconds hold", instant, manifest.At(earliest), manifest.At(latest))}
+	}
 	return clock.Fixed{Instant: instant.Time}, nil
 }
 
-// instantFlag reads an RFC 3339 instant within the range a table's timestamps can hold.
+// The instants that a table's timestamps can hold.
+var (
+	earliest = time.Unix(0, math.MinInt64)
+	latest   = time.Unix(0, math.MaxInt64)
+)
+
+// instantFlag reads an RFC 3339 instant. A bound may lie beyond what a timestamp holds; the clock may not.
 func instantFlag(flag, text string) (*manifest.Instant, error) {
 	if text == "" {
 		return nil, nil
