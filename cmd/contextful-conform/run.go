@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"contextful/features"
 	"contextful/harness"
 	"contextful/harness/report"
 	"contextful/harness/services"
 	"contextful/harness/sut"
-	"contextful/spec"
 
 	"github.com/spf13/cobra"
 )
@@ -20,6 +20,7 @@ import (
 // runFlags are what `run` was told.
 type runFlags struct {
 	sut, services, out, baseline string
+	dir                          string
 	update                       bool
 	clauses, scenarios, profile  []string
 	require, strict, keep        bool
@@ -36,6 +37,7 @@ func runCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd, f) }}
 	fl := cmd.Flags()
 	fl.StringVar(&f.sut, "sut", "conform.toml", "the implementation under test")
+	fl.StringVar(&f.dir, "dir", "", "a source tree with spec/ and features/ instead of what this binary embeds")
 	fl.StringArrayVar(&f.clauses, "clause", nil, "only scenarios of clauses this glob covers, for instance 'store.pull.*' or 'store.pull.pointer-last#killed' (repeatable)")
 	fl.StringArrayVar(&f.scenarios, "scenario", nil, "only this scenario id (repeatable)")
 	fl.StringSliceVar(&f.profile, "profile", nil, "only clauses that need one of these capabilities; core is the rest")
@@ -67,6 +69,14 @@ func run(cmd *cobra.Command, f runFlags) error {
 	}
 	o := harness.Options{SUT: cfg, Select: f.clauses, Scenarios: f.scenarios, Profile: f.profile, Services: mode, RequireServices: f.require, Jobs: f.jobs,
 		Seed: f.seed, Repeat: f.repeat, Strict: f.strict, Keep: f.keep, ScenarioTimeout: f.timeout, Command: "contextful-conform run --sut " + f.sut}
+	law, set, err := loadFrom(f.dir)
+	if err != nil {
+		return err
+	}
+	o.Spec, o.Features, o.Gaps = law, set.Sources(), append([]features.Gap{}, set.Gaps()...)
+	if f.dir != "" {
+		o.Command += " --dir " + f.dir
+	}
 	if err := shuffle(&o, f.shuffle); err != nil {
 		return err
 	}
@@ -84,10 +94,6 @@ func run(cmd *cobra.Command, f runFlags) error {
 		return err
 	}
 	show.clear()
-	law, err := spec.Load()
-	if err != nil {
-		return err
-	}
 	rep := res.Report()
 	if err := applyBaseline(f, law, rep, res.Started); err != nil {
 		return err
