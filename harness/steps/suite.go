@@ -71,6 +71,7 @@ func groups() []struct {
 		{"land", registerLand},
 		{"declare", registerDeclare},
 		{"reserve", registerReserve},
+		{"reconcile", registerReconcile},
 	}
 }
 
