@@ -77,12 +77,16 @@ Feature: pull
       | the schema              | as another object   |
 
   @store.pull.digest-mismatch#raised
-  Scenario: an object is judged by its digest and not by its ETag
-    Given alpha has pushed "events", folded into 2 partitions
-    And the bucket's mode is "etag_opaque"
+  Scenario Outline: an object is judged by its digest and not by its ETag, though the bucket's mode is <mode>
+    Given the bucket's mode is "<mode>"
+    And alpha has pushed "events", folded into 2 partitions
     When beta pulls
     Then the pull succeeds
     And beta reads of "events" what alpha reads
+    Examples:
+      | mode                  |
+      | etag_opaque           |
+      | etag_multipart_suffix |
 
   @store.pull.digest-mismatch#discarded
   Scenario Outline: of <thing> that lies in the bucket <damage>, nothing is kept
@@ -752,6 +756,19 @@ Feature: pull
     And beta's pointer for "events" is the bucket's
     And beta reads of "events" what alpha reads
     And beta reads of "events" exactly what was landed
+
+  @store.pull.pointer-advance#advances @store.fold.compaction-lease#pointer @service.minio
+  Scenario: on MinIO, a fold under the bucket's lease reaches the other node
+    Given alpha has landed 12 rows of "events"
+    And alpha has pushed
+    And beta has pulled
+    And alpha folds "events" under its lease
+    When beta pulls
+    Then the pull succeeds
+    And beta's pointer for "events" is the bucket's
+    And alpha's pointer for "events" has the fence of the lease
+    And beta's pointer for "events" has the fence of the lease
+    And beta reads of "events" what alpha reads
 
   @store.pull.digest-mismatch#raised @service.minio
   Scenario: on MinIO, a part that is not what was listed is refused
