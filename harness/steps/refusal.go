@@ -26,7 +26,7 @@ func registerRefusal(s *Suite) {
 func refused(ctx context.Context, word, code string) error { return refusal(ctx, word, "", code, nil) }
 
 func refusedNaming(ctx context.Context, word, code, phrase string) error {
-	return refusal(ctx, word, "", code, phraseNames(ctx, phrase))
+	return nodeRefusedNaming(ctx, "", word, code, phrase)
 }
 
 func nodeRefused(ctx context.Context, node, word, code string) error {
@@ -34,22 +34,26 @@ func nodeRefused(ctx context.Context, node, word, code string) error {
 }
 
 func nodeRefusedNaming(ctx context.Context, node, word, code, phrase string) error {
-	return refusal(ctx, word, node, code, phraseNames(ctx, phrase))
+	names, err := phraseNames(ctx, phrase)
+	if err != nil {
+		return err
+	}
+	return refusal(ctx, word, node, code, names)
 }
 
 // phraseNames takes the quoted words of a phrase; a step of an operation that has to name a computed thing keeps it in
 // Values under "name:<word>" and writes <word> between angle brackets: naming "events" and <the newer snapshot>.
-func phraseNames(ctx context.Context, phrase string) []string {
+func phraseNames(ctx context.Context, phrase string) ([]string, error) {
 	w := world.From(ctx)
 	out := names(phrase)
 	for _, m := range bracketed.FindAllStringSubmatch(phrase, -1) {
-		if v, ok := w.Values["name:"+m[1]].(string); ok {
-			out = append(out, v)
-		} else {
-			out = append(out, "<"+m[1]+"> (no step has said what that is)")
+		v, ok := w.Values["name:"+m[1]].(string)
+		if !ok {
+			return nil, fmt.Errorf("no step has said what <%s> is", m[1])
 		}
+		out = append(out, v)
 	}
-	return out
+	return out, nil
 }
 
 func refusal(ctx context.Context, word, node, code string, names []string) error {

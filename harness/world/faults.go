@@ -69,8 +69,8 @@ func (w *World) Hold(gate, phase string, predicates ...string) error {
 	return err
 }
 
-// Held waits until n requests are held at a gate. A hold that does not come is an error of the scenario; where the
-// task it would come from ends first, there is no need to wait longer.
+// Held waits until n requests are held at a gate. A hold that does not come is an error of the scenario; where
+// everything under way ends first, there is no need to wait longer.
 func (w *World) Held(ctx context.Context, gate string, n int) error {
 	s, err := w.Fake()
 	if err != nil {
@@ -78,16 +78,19 @@ func (w *World) Held(ctx context.Context, gate string, n int) error {
 	}
 	ctx, cancel := w.Waiting(ctx)
 	defer cancel()
-	for _, t := range w.running() {
-		done := t.Done()
-		stop := make(chan struct{})
-		defer close(stop)
+	// Once everything under way has ended nobody will come to the gate.
+	stop := make(chan struct{})
+	defer close(stop)
+	if tasks := w.running(); len(tasks) > 0 {
 		go func() {
-			select {
-			case <-done:
-				cancel()
-			case <-stop:
+			for _, t := range tasks {
+				select {
+				case <-t.Done():
+				case <-stop:
+					return
+				}
 			}
+			cancel()
 		}()
 	}
 	if err := s.Gate(gate).WaitHeld(ctx, n); err != nil {
