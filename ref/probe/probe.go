@@ -135,11 +135,24 @@ func (p *prober) clean(ctx context.Context) error {
 	defer cancel()
 	var first error
 	for k := range p.left {
-		if err := p.b.Delete(ctx, k); err != nil && first == nil {
+		if err := p.delete(ctx, k); err != nil && first == nil {
 			first = fmt.Errorf("the sentinel %s could not be deleted: %w", k, err)
 		}
 	}
 	return first
+}
+
+// delete asks again after a pause where the key was written to within the same second and the storage counts.
+func (p *prober) delete(ctx context.Context, k string) error {
+	for n := 1; ; n++ {
+		err := p.b.Delete(ctx, k)
+		if n == 3 || !errors.Is(err, bucket.ErrThrottled) {
+			return err
+		}
+		if paused := p.pause(ctx, 1100*time.Millisecond); paused != nil {
+			return err
+		}
+	}
 }
 
 // put sends one put. A throttled one is sent again after a pause, a 409 once more; everything else stands as answered.

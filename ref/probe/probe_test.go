@@ -73,6 +73,17 @@ func TestVerdicts(t *testing.T) {
 			}
 			return m, m
 		}, probe.CAS, "", ""},
+		{"a delete that comes too soon", func() (*bucket.Memory, bucket.Bucket) {
+			m, early := bucket.NewMemory(), 0
+			m.Before = func(c bucket.Call) error {
+				if c.Op == "delete" && early < 2 {
+					early++
+					return bucket.ErrThrottled
+				}
+				return nil
+			}
+			return m, m
+		}, probe.CAS, "", ""},
 		{"the sentinel cannot be deleted", hooked(bucket.ErrForbidden, "delete"), probe.CAS, "", "could not be deleted"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -255,6 +255,8 @@ func readFailed(key string, err error) error {
 		kind = bucket.ErrForbidden
 	case status == http.StatusNotImplemented || status == http.StatusMethodNotAllowed:
 		kind = bucket.ErrUnsupported
+	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable && code == "SlowDown":
+		kind = errThrottled
 	}
 	return fmt.Errorf("%s: %w%s", key, kind, detail(status, code, err))
 }
