@@ -197,3 +197,26 @@ Feature: push
       | a key        |
       | a part       |
       | the manifest |
+
+  @store.push.manifest-commit#condition @service.minio
+  Scenario: on MinIO, of two nodes that push at once both are listed
+    Given alpha has pushed "events", folded into 3 partitions
+    And beta has pulled
+    And alpha has landed 6 rows of "events"
+    And beta has landed 6 rows of "events"
+    When alpha starts to push
+    And beta pushes
+    Then alpha's push succeeds
+    And beta's push succeeds
+    And the bucket lists what alpha and beta have committed of "events"
+    And everything the bucket lists is there, with its digest and size
+    And a new node "gamma" that pulls reads of "events" exactly what was landed
+
+  @store.push.object-conflict @service.minio
+  Scenario: on MinIO, another content under a key of alpha's run stops the push
+    Given alpha has pushed "events"
+    And alpha has landed 6 rows of "events"
+    And the bucket already holds something else under a part of alpha's latest run of "events"
+    When alpha pushes
+    Then the push is refused with SyncObjectConflict
+    And what the bucket already held stays as it was
