@@ -72,6 +72,7 @@ func groups() []struct {
 		{"declare", registerDeclare},
 		{"reserve", registerReserve},
 		{"reconcile", registerReconcile},
+		{"fold", registerFold},
 	}
 }
 

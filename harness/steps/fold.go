@@ -1,0 +1,482 @@
+package steps
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"contextful/harness/inspect"
+	"contextful/harness/sut"
+	"contextful/harness/verify"
+	"contextful/harness/world"
+
+	"github.com/cucumber/godog"
+)
+
+// Steps of the fold operation: what a pass makes, and passes and reads that are held while others go on.
+func registerFold(s *Suite) {
+	s.Step(`^(\w+)'s snapshot of "([^"]*)" folds exactly the runs ("[^"]*"(?: and "[^"]*")*)$`, foldsExactly)
+	s.Step(`^run "([^"]*)" of "([^"]*)" stays on (\w+)$`, runStays)
+	s.Step(`^(\w+) has made no snapshot of "([^"]*)"$`, madeNoSnapshot)
+	s.Step(`^(\w+) remembers what it reads of "([^"]*)"$`, remembersRows)
+	s.Step(`^(\w+) reads of "([^"]*)" what it remembers$`, readsRemembered)
+	s.Step(`^(\w+)'s snapshot of "([^"]*)" holds exactly what \w+ remembers, in (\d+) rows$`, snapshotHolds)
+	s.Step(`^every part of (\w+)'s snapshot of "([^"]*)" has the columns:$`, snapshotColumns)
+	s.Step(`^the rows of each part of (\w+)'s snapshot of "([^"]*)" are in the order of ("[^"]*"(?:, "[^"]*")*)$`, partsOrdered)
+	s.Step(`^no part of (\w+)'s snapshot of "([^"]*)" holds two values of "([^"]*)", and the manifest says which$`, partsOfOneValue)
+
+	s.Step(`^(\w+)'s fold of "([^"]*)" is held (when its snapshot lies ready|once the pointer is replaced)$`, foldHeldReady)
+	s.Step(`^another fold of "([^"]*)" on (\w+) goes as far as it can$`, anotherFold)
+	s.Step(`^the held fold is let go, and both folds end$`, bothLandingsEnd)
+	s.Step(`^what was published of "([^"]*)" on (\w+) meanwhile is still in its chain$`, publishedStays)
+	s.Step(`^no run of "([^"]*)" on (\w+) is folded twice$`, foldedOnce)
+	s.Step(`^the folded runs of "([^"]*)" on (\w+) are collected$`, foldedCollected)
+	s.Step(`^(\w+)'s pointer for "([^"]*)" names another snapshot, whose parent is the one before$`, pointerFollows)
+
+	s.Step(`^(\w+)'s read of "([^"]*)" is held as it opens the first part$`, readHeld)
+	s.Step(`^the held read goes on to its end$`, heldReadEnds)
+	s.Step(`^the held read has given exactly what was landed before it began$`, heldReadGave)
+	s.Step(`^(\w+)'s list of "([^"]*)" names no part of a run$`, listNamesNoRun)
+}
+
+// headSnapshot reads the snapshot that the pointer names.
+func headSnapshot(ctx context.Context, node, table string) (inspect.SnapshotDoc, error) {
+	chain, err := inspect.Chain(world.From(ctx).Node(node).Root(), table)
+	if err != nil || len(chain) == 0 {
+		return inspect.SnapshotDoc{}, verify.Fail(node+"'s snapshot of "+table, "a pointer whose snapshots are all here", fmt.Sprintf("%d snapshots, %v", len(chain), err))
+	}
+	return chain[0], nil
+}
+
+func foldsExactly(ctx context.Context, node, table, runs string) error {
+	head, err := headSnapshot(ctx, node, table)
+	if err != nil {
+		return err
+	}
+	var want []string
+	for _, r := range names(runs) {
+		want = append(want, r+"/"+world.From(ctx).Node(node).ID)
+	}
+	return verify.SameSet("includes_runs of "+node+"'s snapshot of "+table, want, head.IncludesRuns)
+}
+
+// runStays is the other row of an outline in which runs are collected.
+func runStays(ctx context.Context, run, table, node string) error {
+	_, _, err := runParts(ctx, run, table, node)
+	return err
+}
+
+func madeNoSnapshot(ctx context.Context, node, table string) error {
+	n := world.From(ctx).Node(node)
+	now, err := n.Tree()
+	if err != nil {
+		return err
+	}
+	dir := "tables/" + table + "/data/snapshots/"
+	only := func(p string) bool { return strings.HasPrefix(p, dir) && inspect.Meaningful(p) }
+	return verify.Unchanged(node+" has made no snapshot of "+table, n.Before().Only(only), now.Only(only))
+}
+
+func remembersRows(ctx context.Context, node, table string) error {
+	w := world.From(ctx)
+	g, err := w.ReadAll(ctx, w.Node(node), table)
+	w.Values["fold.remembered"] = g
+	return err
+}
+
+func remembered(ctx context.Context) (inspect.Grid, error) {
+	g, ok := world.From(ctx).Values["fold.remembered"].(inspect.Grid)
+	if !ok {
+		return g, errors.New("no step has remembered what was read")
+	}
+	return g, nil
+}
+
+func readsRemembered(ctx context.Context, node, table string) error {
+	want, err := remembered(ctx)
+	if err != nil {
+		return err
+	}
+	w := world.From(ctx)
+	got, err := w.ReadAll(ctx, w.Node(node), table)
+	if err != nil {
+		return err
+	}
+	return verify.SameRows(fmt.Sprintf("what %s reads of %q after a fold", node, table), want, got)
+}
+
+func partPaths(parts []inspect.Part) []string {
+	var out []string
+	for _, p := range parts {
+		out = append(out, p.Path)
+	}
+	return out
+}
+
+func snapshotHolds(ctx context.Context, node, table string, rows int) error {
+	want, err := remembered(ctx)
+	if err != nil {
+		return err
+	}
+	head, err := headSnapshot(ctx, node, table)
+	if err != nil {
+		return err
+	}
+	got, err := inspect.ParquetRows(partPaths(head.Parts)...)
+	if err != nil {
+		return err
+	}
+	what := fmt.Sprintf("the parts of %s's snapshot of %q", node, table)
+	if err := verify.Equal(what+": rows", rows, len(got.Rows)); err != nil {
+		return err
+	}
+	return verify.SameRows(what, want, got)
+}
+
+func snapshotColumns(ctx context.Context, node, table string, t *godog.Table) error {
+	head, err := headSnapshot(ctx, node, table)
+	if err != nil {
+		return err
+	}
+	var want []string
+	for _, line := range cells(t)[1:] {
+		want = append(want, line[0]+" "+line[1])
+	}
+	for _, p := range head.Parts {
+		cols, _, err := inspect.ParquetColumns(p.Path)
+		if err != nil {
+			return err
+		}
+		var got []string
+		for _, c := range cols {
+			if !strings.HasPrefix(c.Name, "_") {
+				got = append(got, c.Name+" "+c.Physical)
+			}
+		}
+		if err := verify.SameSet("the columns of the part "+p.Name, want, got); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compareCells orders two values of one column; a null says nothing, since the law does not say where nulls lie.
+func compareCells(a, b any) (int, error) {
+	switch x := a.(type) {
+	case nil:
+		return 0, nil
+	case int64:
+		if y, ok := b.(int64); ok {
+			return cmp.Compare(x, y), nil
+		}
+	case float64:
+		if y, ok := b.(float64); ok {
+			return cmp.Compare(x, y), nil
+		}
+	case string:
+		if y, ok := b.(string); ok {
+			return bytes.Compare([]byte(x), []byte(y)), nil
+		}
+	case time.Time:
+		if y, ok := b.(time.Time); ok {
+			return x.Compare(y), nil
+		}
+	}
+	if b == nil {
+		return 0, nil
+	}
+	return 0, fmt.Errorf("nobody knows how %T and %T are ordered", a, b)
+}
+
+func partsOrdered(ctx context.Context, node, table, columns string) error {
+	head, err := headSnapshot(ctx, node, table)
+	if err != nil {
+		return err
+	}
+	order := names(columns)
+	for _, p := range head.Parts {
+		g, err := inspect.ParquetRows(p.Path)
+		if err != nil {
+			return err
+		}
+		g = g.Select(order...)
+		for i := 1; i < len(g.Rows); i++ {
+			for c := range order {
+				n, err := compareCells(g.Rows[i-1][c], g.Rows[i][c])
+				if err != nil {
+					return err
+				}
+				if n > 0 {
+					return verify.Fail("the rows of the part "+p.Name+" of "+table, "in the order of "+columns, fmt.Sprintf("row %d is %v and row %d is %v", i, g.Rows[i-1], i+1, g.Rows[i]))
+				}
+				if n < 0 {
+					break
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// partitionValues are the values a manifest gives for a part, whether as a list or by column.
+func partitionValues(raw json.RawMessage) []string {
+	var v any
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if len(raw) == 0 || d.Decode(&v) != nil {
+		return nil
+	}
+	var out []string
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			out = append(out, sayable(x))
+		}
+	case map[string]any:
+		for _, x := range v {
+			out = append(out, sayable(x))
+		}
+	default:
+		out = append(out, sayable(v))
+	}
+	return out
+}
+
+// sayable is a value as a manifest may write it: as itself or as its text.
+func sayable(v any) string {
+	if s, ok := v.(string); ok {
+		switch s {
+		case "true", "false":
+			return s
+		}
+		var n json.Number
+		if json.Unmarshal([]byte(s), &n) == nil {
+			return inspect.Canonical(n)
+		}
+	}
+	return inspect.Canonical(v)
+}
+
+func partsOfOneValue(ctx context.Context, node, table, column string) error {
+	head, err := headSnapshot(ctx, node, table)
+	if err != nil {
+		return err
+	}
+	for _, p := range head.Parts {
+		g, err := inspect.ParquetRows(p.Path)
+		if err != nil {
+			return err
+		}
+		found := map[string]bool{}
+		for _, v := range g.Column(column) {
+			found[sayable(v)] = true
+		}
+		what := fmt.Sprintf("the values of %q in the part %s of %q", column, p.Name, table)
+		if len(found) != 1 {
+			return verify.Fail(what, "one", fmt.Sprintf("%d: %v", len(found), found))
+		}
+		said := partitionValues(p.Partition)
+		for v := range found {
+			told := false
+			for _, s := range said {
+				told = told || s == v
+			}
+			if err := verify.That(told, "what the manifest says of the part "+p.Name, v, string(p.Partition)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// foldHeldReady holds a pass where it has done all but publish, or has just published and not ended.
+func foldHeldReady(ctx context.Context, node, table, where string) (err error) {
+	w := world.From(ctx)
+	n, args := w.Node(node), sut.A("table", table)
+	dir := ".contextful/context/" + w.Title() + "/tables/" + table
+	x := &writer{table: table}
+	if where == "once the pointer is replaced" {
+		x.task, err = w.HoldAt(ctx, n, sut.Compact, args, "rename", dir+"/_pointer.json", 1)
+	} else {
+		x.task, err = w.HoldAfterLast(ctx, n, sut.Compact, args, "call", dir+"/data/snapshots*")
+	}
+	w.Values[heldKey] = x
+	return err
+}
+
+// anotherFold starts a pass beside the one that is held and gives it all the time it can use; what it published is kept.
+func anotherFold(ctx context.Context, table, node string) error {
+	w := world.From(ctx)
+	held, ok := w.Values[heldKey].(*writer)
+	if !ok {
+		return errors.New("no fold is held that this could come beside")
+	}
+	before := pointed(w, node, table)
+	other, err := startWriter(ctx, node, "", table, 0)
+	if err != nil {
+		return err
+	}
+	w.Values[writersKey] = []*writer{held, other}
+	if _, err = w.Settle(ctx, other.task); err != nil {
+		return err
+	}
+	w.Values["fold.meanwhile"] = ""
+	if now := pointed(w, node, table); now != before {
+		w.Values["fold.meanwhile"] = now
+	}
+	return nil
+}
+
+// pointed is the snapshot that the pointer names now, "" where there is none.
+func pointed(w *world.World, node, table string) string {
+	p, err := inspect.Pointer(w.Node(node).Root(), table)
+	if err != nil {
+		return ""
+	}
+	return p.SnapshotID
+}
+
+func publishedStays(ctx context.Context, table, node string) error {
+	w := world.From(ctx)
+	id, ok := w.Values["fold.meanwhile"].(string)
+	if !ok {
+		return errors.New("no fold came in the middle")
+	}
+	chain, err := inspect.Chain(w.Node(node).Root(), table)
+	what := fmt.Sprintf("the chain of %q on %s", table, node)
+	if err != nil {
+		return verify.Fail(what, "whole", err)
+	}
+	var ids []string
+	for _, s := range chain {
+		ids = append(ids, s.SnapshotID)
+		if s.SnapshotID == id {
+			return nil
+		}
+	}
+	// An implementation whose passes wait for each other published nothing meanwhile.
+	return verify.That(id == "", what, "the snapshot "+id+", published while the other pass was paused", ids)
+}
+
+func foldedOnce(ctx context.Context, table, node string) error {
+	chain, err := inspect.Chain(world.From(ctx).Node(node).Root(), table)
+	if err != nil {
+		return verify.Fail("the chain of "+table, "whole", err)
+	}
+	in := map[string]string{}
+	for _, s := range chain {
+		for _, r := range s.IncludesRuns {
+			if other, twice := in[r]; twice {
+				return verify.Fail("the snapshot that folds run "+r+" of "+table, "one", other+" and "+s.SnapshotID)
+			}
+			in[r] = s.SnapshotID
+		}
+	}
+	return nil
+}
+
+// foldedCollected removes the directories of all runs that the chain has folded: from now on only the snapshots tell.
+func foldedCollected(ctx context.Context, table, node string) error {
+	root := world.From(ctx).Node(node).Root()
+	chain, err := inspect.Chain(root, table)
+	if err != nil {
+		return err
+	}
+	runs, err := inspect.Runs(root, table)
+	if err != nil {
+		return err
+	}
+	folded := map[string]bool{}
+	for _, s := range chain {
+		for _, r := range s.IncludesRuns {
+			folded[r] = true
+		}
+	}
+	for _, r := range runs {
+		if folded[r.Key()] {
+			if err := os.RemoveAll(r.Dir); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func pointerFollows(ctx context.Context, node, table string) error {
+	chain, err := inspect.Chain(world.From(ctx).Node(node).Root(), table)
+	what := fmt.Sprintf("%s's pointer for %q", node, table)
+	if err != nil {
+		return verify.Fail(what, "a chain that is whole", err)
+	}
+	return verify.That(len(chain) == 2, what, "a snapshot and its parent, which was there before", fmt.Sprintf("%d snapshots", len(chain)))
+}
+
+// readHeld holds a read when it opens the first part: it has resolved by then. What it must answer is what was landed so
+// far.
+func readHeld(ctx context.Context, node, table string) error {
+	w := world.From(ctx)
+	return holdQuery(ctx, node, `SELECT * FROM "`+table+`"`, "tables/"+table+"/data/*.parquet", w.Expected(table))
+}
+
+// heldRead is a statement that was held, and what it has to answer.
+type heldRead struct {
+	task *world.Task
+	want inspect.Grid
+	call world.Call
+}
+
+func holdQuery(ctx context.Context, node, sql, glob string, want inspect.Grid) error {
+	w := world.From(ctx)
+	task, err := w.HoldAt(ctx, w.Node(node), sut.Query, sut.A("sql", sql), "create", ".contextful/context/"+w.Title()+"/"+glob, 1)
+	w.Values["fold.read"] = &heldRead{task: task, want: want}
+	return err
+}
+
+func heldReadEnds(ctx context.Context) error {
+	w := world.From(ctx)
+	r, ok := w.Values["fold.read"].(*heldRead)
+	if !ok {
+		return errors.New("no read is held")
+	}
+	if err := r.task.Cont(); err != nil {
+		return err
+	}
+	c, err := w.Finish(ctx, r.task)
+	r.call = c
+	return err
+}
+
+func heldReadGave(ctx context.Context) error {
+	r, ok := world.From(ctx).Values["fold.read"].(*heldRead)
+	if !ok {
+		return errors.New("no read was held")
+	}
+	if err := verify.Succeeded(r.call.Result); err != nil {
+		return err
+	}
+	got, err := inspect.ParseGrid(r.call.Stdout)
+	if err != nil {
+		return verify.Fail("the answer of the read that was held", `{"columns": […], "rows": [[…]]}`, err)
+	}
+	return verify.SameRows("what the read that was held has given", r.want, got.Producer())
+}
+
+func listNamesNoRun(ctx context.Context, node, table string) error {
+	list, _, err := listed(ctx, node, table)
+	if err != nil {
+		return err
+	}
+	var runs []string
+	for _, f := range list {
+		if strings.Contains(f, "/data/runs/") {
+			runs = append(runs, f)
+		}
+	}
+	return verify.Nothing(fmt.Sprintf("the parts of runs in %s's list of %q", node, table), runs)
+}
