@@ -31,12 +31,13 @@ func registerDisk(s *Suite) {
 
 const failedKey = "land.failed"
 
-// verbArgs gives the arguments of a landing of five rows under the run of crash.run, or of a fold.
+// verbArgs gives the arguments of a landing of three rows under the run of crash.run, with a column that the table has not
+// got yet, or of a fold.
 func verbArgs(w *world.World, word, table string) func(*world.Node) (sut.Args, error) {
 	if word == "fold" {
 		return func(*world.Node) (sut.Args, error) { return sut.A("table", table), nil }
 	}
-	rows, run := w.MakeRows(701, 5, 3, "late"), "late"
+	rows, run := rowsOf(w, table, "late", 701), "late"
 	w.Values["crash.rows"], w.Values["crash.run"] = rows, run
 	return func(c *world.Node) (sut.Args, error) {
 		args, _, err := w.LandArgs(c, world.Landing{Table: table, Run: run, Rows: rows})

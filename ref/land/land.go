@@ -230,20 +230,23 @@ func commit(ctx context.Context, t *store.Table, l *store.Lock, o *Options, c *c
 	if err != nil {
 		return Report{}, err
 	}
-	err = func() error {
-		if m.Parts, err = writeParts(ctx, t, w, c, merged, o, m); err != nil {
-			return err
+	written := false
+	if grown {
+		w.Last = func() error {
+			written = true
+			return l.WriteSchema(merged)
 		}
-		if grown {
-			if err := l.WriteSchema(merged); err != nil {
-				return err
-			}
-		}
-		return w.Commit(ctx, m)
-	}()
+	}
+	if m.Parts, err = writeParts(ctx, t, w, c, merged, o, m); err == nil {
+		err = w.Commit(ctx, m)
+	}
 	if err != nil {
-		// What a failed cleaning leaves is no run: the next landing removes it.
-		return Report{}, errors.Join(err, w.Abandon())
+		// What a failed cleaning leaves is no run: the next landing removes it. It comes first, for the room it makes.
+		err = errors.Join(err, w.Abandon())
+		if written {
+			err = errors.Join(err, l.RestoreSchema(stored))
+		}
+		return Report{}, err
 	}
 	return Report{RunID: o.RunID, Rows: c.rows, Parts: len(m.Parts), CommitSeq: next.Seq}, nil
 }

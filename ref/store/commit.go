@@ -16,6 +16,10 @@ import (
 
 // RunWriter is a landing in flight: a run directory of this node, without manifest, whose writer lock is held.
 type RunWriter struct {
+	// Last, where set, is called by Commit when everything but the manifest is durable: for what a reader may see a moment
+	// before the run and never without it.
+	Last func() error
+
 	l      *Lock
 	run    string
 	writer vfs.Lock
@@ -77,7 +81,7 @@ func (w *RunWriter) clear() error {
 
 // Commit makes the run visible (store.lay-out.run-manifest). table, run_id and node_id are filled in; m.CommitSeq is the
 // value NextCommitSeq gave. The order is: every part synced and its size looked at, then the directories up to data/runs,
-// then the counter, then the manifest to a temporary name, synced, renamed where no manifest is, then its directory synced.
+// then the counter, then Last, then the manifest to a temporary name, synced, renamed where no manifest is, then its directory synced.
 // Refusals: StorePartDamaged for a part that is not there; StoreRunConflict where a manifest is already there;
 // StoreManifestInvalid for one no reader would accept; StoreWriteFailed. After an error the run is not visible, except when
 // the very last sync failed: then it is visible and perhaps not durable, and a retry finds it.
@@ -115,6 +119,11 @@ func (w *RunWriter) Commit(ctx context.Context, m *manifest.Run) error {
 	}
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if w.Last != nil {
+		if err := w.Last(); err != nil {
+			return err
+		}
 	}
 	w.commit = data
 	err = vfs.WriteNew(fsys, t.s.Path(rel), data)

@@ -215,6 +215,39 @@ func (l *Lock) WriteSchema(s *schema.Schema) error {
 	return writeFailed(rel, vfs.WriteAtomic(l.t.s.opts.FS, l.t.s.Path(rel), data))
 }
 
+// RestoreSchema puts back what stood before a landing that grew the schema and could not commit: nil for no schema.json.
+// The disk may be full or fail: where a durable replacement does not work it is written without a sync, and at the very last
+// in place.
+func (l *Lock) RestoreSchema(s *schema.Schema) error {
+	rel, fsys := key.Schema(l.t.name), l.t.s.opts.FS
+	name := l.t.s.Path(rel)
+	if s == nil {
+		if err := fsys.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return writeFailed(rel, err)
+		}
+		return nil
+	}
+	if l.WriteSchema(s) == nil {
+		return nil
+	}
+	data, err := schema.Encode(s)
+	if err != nil {
+		return err
+	}
+	if replaceUnsynced(fsys, name, data) == nil {
+		return nil
+	}
+	if err := fsys.Remove(name); err != nil {
+		return writeFailed(rel, err)
+	}
+	f, err := fsys.Create(name)
+	if err != nil {
+		return writeFailed(rel, err)
+	}
+	_, err = f.Write(data)
+	return writeFailed(rel, errors.Join(err, f.Close()))
+}
+
 // MergeSchema merges arriving into the stored schema without writing: merged is what WriteSchema should store, grown says
 // whether that differs from what is stored. Refusals are schema.Merge's; then nothing has changed.
 func (l *Lock) MergeSchema(arriving *schema.Schema, keys []string) (merged *schema.Schema, grown bool, err error) {
