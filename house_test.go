@@ -57,7 +57,8 @@ func table() []room {
 		{"ref/compact", append([]string{"ref/fold", "ref/push", "ref/pull", "ref/probe", "ref/merge"}, verb...)},
 		{"cmd/contextful", []string{"ref/*"}},
 		{"cmd/contextful-conform", []string{"spec", "features", "harness", "harness/*", "fakes/*"}},
-		{"scripts/tour/*", []string{"harness/stopper"}}, // kills the reference as the kit does
+		{"scripts/wrong", []string{"harness/mutation", "spec"}}, // compiles wrong programs as mutants are
+		{"scripts/tour/*", []string{"harness/stopper"}},         // kills the reference as the kit does
 		{"scripts/*", nil},
 	}
 	for _, p := range ports {
