@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -76,6 +77,9 @@ type process struct{ cmd *exec.Cmd }
 func (p process) Kill() error { return syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
 func (p process) Cont() error { return syscall.Kill(-p.cmd.Process.Pid, syscall.SIGCONT) }
 
+// errTracer says that strace gave up, which 6.1 does now and then ("Unexpected wait status 0"): that says nothing about who was traced.
+var errTracer = errors.New("strace gave up")
+
 // killed runs a verb and kills it right after its nth call of the set on a path below within; 0 lets it end and counts. dead is false where the verb
 // ended by itself.
 func (n *node) killed(ctx context.Context, set []string, within string, nth int, argv ...string) (calls []stopper.Call, dead bool, err error) {
@@ -101,6 +105,9 @@ func (n *node) killed(ctx context.Context, set []string, within string, nth int,
 	<-trace.Done()
 	if s, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && s.Signaled() && s.Signal() == syscall.SIGKILL && nth > 0 {
 		return trace.Calls(), true, ctx.Err()
+	}
+	if strings.Contains(errs.String(), "strace: ") {
+		return nil, false, fmt.Errorf("%w: %s", errTracer, strings.TrimSpace(errs.String()))
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("contextful %s, traced: %w: %s", strings.Join(argv, " "), err, strings.TrimSpace(errs.String()))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -213,15 +214,7 @@ func verbs() []verb {
 // enumerate counts a verb's calls, then kills a copy after each.
 func (t *tour) enumerate(ctx context.Context, v verb, set []string, most int) (*tally, error) {
 	tal := &tally{verb: v.name, calls: map[string]int{}}
-	tr, err := t.trial()
-	if err != nil {
-		return nil, err
-	}
-	n, err := v.ready(ctx, tr)
-	if err != nil {
-		return nil, err
-	}
-	calls, _, err := n.killed(ctx, set, tr.dir, 0, v.argv(t)...)
+	tr, _, calls, _, err := t.traced(ctx, v, set, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -240,6 +233,25 @@ func (t *tour) enumerate(ctx context.Context, v verb, set []string, most int) (*
 	return tal, nil
 }
 
+// traced makes a copy ready and runs the verb in it under strace; where strace gives up, another copy is tried.
+func (t *tour) traced(ctx context.Context, v verb, set []string, k int) (tr *trial, n *node, calls []stopper.Call, dead bool, err error) {
+	for range 5 {
+		if tr, err = t.trial(); err != nil {
+			return nil, nil, nil, false, err
+		}
+		if n, err = v.ready(ctx, tr); err != nil {
+			return nil, nil, nil, false, err
+		}
+		if calls, dead, err = n.killed(ctx, set, tr.dir, k, v.argv(t)...); !errors.Is(err, errTracer) {
+			return tr, n, calls, dead, err
+		}
+		if err := os.RemoveAll(tr.dir); err != nil {
+			return nil, nil, nil, false, err
+		}
+	}
+	return nil, nil, nil, false, err
+}
+
 func spread(n, most int) []int {
 	var out []int
 	if most <= 1 || n <= most {
@@ -256,15 +268,7 @@ func spread(n, most int) []int {
 
 // point is one copy, killed after its kth call. What the implementation did wrong goes to the tally; an error is of this program.
 func (t *tour) point(ctx context.Context, v verb, set []string, k int, tal *tally) error {
-	tr, err := t.trial()
-	if err != nil {
-		return err
-	}
-	n, err := v.ready(ctx, tr)
-	if err != nil {
-		return err
-	}
-	calls, dead, err := n.killed(ctx, set, tr.dir, k, v.argv(t)...)
+	tr, n, calls, dead, err := t.traced(ctx, v, set, k)
 	if err != nil {
 		return err
 	}
