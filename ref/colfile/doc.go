@@ -9,6 +9,11 @@
 // TIMESTAMP(isAdjustedToUTC = true, NANOS), and the Arrow schema under the key ARROW:schema, so that json and vectors read
 // back as themselves. For DuckDB json is plain text.
 //
+// # Foreign bytes
+//
+// A file is not trusted: its footer is walked before the library decodes it, chunks must lie within the file, pages and blocks of
+// differences are bounded, and codecs write no further than the page they fill. Damage costs what the file is worth.
+//
 // # The footer flip
 //
 // DuckDB reads TIMESTAMP(UTC, NANOS) as TIMESTAMPTZ and drops what is below the microsecond. With isAdjustedToUTC false the

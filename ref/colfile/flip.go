@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/apache/arrow-go/v18/parquet"
+
 	"contextful/ref/fault"
 )
 
@@ -68,7 +70,7 @@ func flip(f *os.File, path string, toUTC bool) (int, error) {
 	return n, nil
 }
 
-func readFooter(f io.ReadSeeker) ([]byte, int64, error) {
+func readFooter(f parquet.ReaderAtSeeker) ([]byte, int64, error) {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return nil, 0, err
@@ -77,7 +79,7 @@ func readFooter(f io.ReadSeeker) ([]byte, int64, error) {
 		return nil, 0, fmt.Errorf("it is %d bytes long", size)
 	}
 	tail := make([]byte, 8)
-	if err := readAt(f, tail, size-8); err != nil {
+	if _, err := f.ReadAt(tail, size-8); err != nil && err != io.EOF {
 		return nil, 0, err
 	}
 	if string(tail[4:]) != magic {
@@ -88,15 +90,8 @@ func readFooter(f io.ReadSeeker) ([]byte, int64, error) {
 		return nil, 0, fmt.Errorf("it promises a footer of %d bytes in a file of %d", n, size)
 	}
 	footer := make([]byte, n)
-	return footer, size - 8 - n, readAt(f, footer, size-8-n)
-}
-
-func readAt(f io.ReadSeeker, p []byte, at int64) error {
-	if _, err := f.Seek(at, io.SeekStart); err != nil {
-		return err
-	}
-	_, err := io.ReadFull(f, p)
-	return err
+	_, err = f.ReadAt(footer, size-8-n)
+	return footer, size - 8 - n, err
 }
 
 // OpenFlipped copies the part at path to memory (a file without a name on Linux, a temporary file elsewhere) with its

@@ -30,8 +30,7 @@ func reader(src parquet.ReaderAtSeeker, path string) (r *file.Reader, err error)
 		}
 	}()
 	defer guard(&err)
-	// The library closes what can be closed; the caller owns src.
-	return file.NewParquetReader(unclosable{src})
+	return readerOf(src)
 }
 
 type unclosable struct{ parquet.ReaderAtSeeker }

@@ -3,12 +3,14 @@ package colfile
 import (
 	"context"
 	"fmt"
+	"io"
 	"sort"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	pqschema "github.com/apache/arrow-go/v18/parquet/schema"
 
@@ -24,10 +26,11 @@ const ScanBatch = 8 << 10
 type Scanner struct {
 	path    string
 	schema  *arrow.Schema
+	reader  *file.Reader
 	columns []*pqarrow.ColumnReader
+	leaves  []int // Parquet's own number of each column
 	rows    int64
 	done    int64
-	close   func() error
 }
 
 // NewScanner opens src, which stays the caller's, for the columns of the given names, or all where names is nil. A nested
@@ -37,14 +40,14 @@ func NewScanner(ctx context.Context, src parquet.ReaderAtSeeker, path string, na
 	if err != nil {
 		return nil, err
 	}
-	s := &Scanner{path: path, rows: r.NumRows(), close: r.Close}
+	s := &Scanner{path: path, reader: r, rows: r.NumRows()}
 	if err := rowGroupsHold(r, path, s.rows); err != nil {
 		s.Close()
 		return nil, err
 	}
 	fr, err := arrowReader(r, path, ScanBatch)
 	if err == nil {
-		err = s.open(ctx, fr, names)
+		err = s.open(ctx, src, fr, names)
 	}
 	if err != nil {
 		s.Close()
@@ -53,7 +56,7 @@ func NewScanner(ctx context.Context, src parquet.ReaderAtSeeker, path string, na
 	return s, nil
 }
 
-func (s *Scanner) open(ctx context.Context, fr *pqarrow.FileReader, names []string) (err error) {
+func (s *Scanner) open(ctx context.Context, src io.ReaderAt, fr *pqarrow.FileReader, names []string) (err error) {
 	defer func() {
 		if err != nil && fault.CodeOf(err) == "" {
 			err = damaged(s.path, "cannot be read").Wrap(err)
@@ -75,16 +78,32 @@ func (s *Scanner) open(ctx context.Context, fr *pqarrow.FileReader, names []stri
 			if nested(f.Type) {
 				return fault.New(fault.StoreUnsupported, f.Name, fmt.Sprintf("column %q has the nested type %s, which is not read yet", f.Name, f.Type))
 			}
+			if err := s.bounded(fr.ParquetReader(), src, leaf); err != nil {
+				return err
+			}
 			c, err := fr.GetColumn(ctx, leaf)
 			if err != nil {
 				return err
 			}
-			fields, s.columns = append(fields, f), append(s.columns, c)
+			fields, s.columns, s.leaves = append(fields, f), append(s.columns, c), append(s.leaves, leaf)
 		}
 		leaf += leafCount(f.Type)
 	}
 	md := all.Metadata()
 	s.schema = arrow.NewSchema(fields, &md)
+	return nil
+}
+
+// bounded refuses what would make the library allocate far more than the file holds.
+func (s *Scanner) bounded(r *file.Reader, src io.ReaderAt, leaf int) error {
+	if n := r.MetaData().Schema.Column(leaf).TypeLength(); n > maxFixed {
+		return fmt.Errorf("its values of a fixed %d bytes are longer than %d", n, maxFixed)
+	}
+	for g := range r.NumRowGroups() {
+		if err := differencesWithin(src, r, g, leaf); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -170,6 +189,9 @@ func (s *Scanner) Next() (rec arrow.RecordBatch, err error) {
 	}()
 	for i, c := range s.columns {
 		if cols[i], err = nextArray(c, n); err != nil {
+			if found := s.outside(i); found != nil {
+				err = found
+			}
 			return nil, err
 		}
 		if want := s.schema.Field(i).Type; want.ID() == arrow.STRING && cols[i].DataType().ID() == arrow.BINARY {
@@ -206,7 +228,7 @@ func (s *Scanner) Close() error {
 		c.Release()
 	}
 	s.columns = nil
-	return s.close()
+	return s.reader.Close()
 }
 
 // FineColumns reads every nanosecond timestamp column of a part and names, sorted, those with digits below the microsecond:

@@ -96,6 +96,7 @@ func WriterProperties(sc *arrow.Schema, o Options) *parquet.WriterProperties {
 func NewWriter(out io.Writer, sc *arrow.Schema, o Options) (w *Writer, err error) {
 	defer func() { err = writeFailed(err) }()
 	defer guard(&err)
+	boundCodecs() // here too, so that no reader beside a writer changes the registry under it
 	w = &Writer{out: countingWriter{to: out}, fine: map[int]bool{}, limit: RowGroupBytes}
 	for i, f := range sc.Fields() {
 		if ts, ok := f.Type.(*arrow.TimestampType); ok && ts.Unit == arrow.Nanosecond {
