@@ -57,6 +57,12 @@ func parquetRows(in io.Reader, name, tempDir string, rs rules) source {
 
 // foreign turns damage of a store's part into malformed input.
 func foreign(name string, err error) error {
+	var instant *colfile.InstantError
+	if errors.As(err, &instant) {
+		e := &rowError{code: fault.StoreInputMalformed, row: int(instant.Row), column: instant.Column,
+			text: fmt.Sprintf("column %q: the instant %s %s", instant.Column, instant.Text, errOutOfRange)}
+		return e.fault(name, 0)
+	}
 	var f *fault.Error
 	if errors.As(err, &f) && f.Code == fault.StorePartDamaged {
 		return fault.New(fault.StoreInputMalformed, name, name+" is no readable Parquet file").Wrap(f.Err)

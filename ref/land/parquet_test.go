@@ -2,6 +2,7 @@ package land
 
 import (
 	"bytes"
+	"encoding/binary"
 	"io"
 	"math"
 	"os"
@@ -13,7 +14,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+	pqschema "github.com/apache/arrow-go/v18/parquet/schema"
 
 	"contextful/ref/fault"
 )
@@ -164,6 +167,90 @@ func TestParquetRefusals(t *testing.T) {
 				t.Error("the refusal changed the store")
 			}
 		})
+	}
+}
+
+// int96File writes instants in Parquet's old form, given as days since 1970 and nanoseconds of the day; nil days are null.
+func int96File(t testing.TB, optional bool, instants ...*[2]int64) []byte {
+	t.Helper()
+	repetition := parquet.Repetitions.Required
+	if optional {
+		repetition = parquet.Repetitions.Optional
+	}
+	root, err := pqschema.NewGroupNode("schema", parquet.Repetitions.Required, pqschema.FieldList{pqschema.NewInt96Node("at", repetition, -1)}, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var buf bytes.Buffer
+	w := file.NewParquetWriter(&buf, root)
+	for len(instants) > 0 { // row groups of three
+		n := min(len(instants), 3)
+		column, err := w.AppendRowGroup().NextColumn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var values []parquet.Int96
+		var levels []int16
+		for _, at := range instants[:n] {
+			if at == nil {
+				levels = append(levels, 0)
+				continue
+			}
+			var v parquet.Int96
+			binary.LittleEndian.PutUint64(v[:8], uint64(at[1]))
+			binary.LittleEndian.PutUint32(v[8:], uint32(at[0]+2440588))
+			values, levels = append(values, v), append(levels, 1)
+		}
+		if !optional {
+			levels = nil
+		}
+		if _, err := column.(*file.Int96ColumnChunkWriter).WriteBatch(values, levels, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := column.Close(); err != nil {
+			t.Fatal(err)
+		}
+		instants = instants[n:]
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+// Instants in INT96 land to the nanosecond up to both ends of the range; one beyond refuses, naming row and column.
+func TestParquetInt96(t *testing.T) {
+	s := openStore(t, plain)
+	r, err := land(s, "r1", "", parquetInput(int96File(t, true, &[2]int64{0, 1}, nil, &[2]int64{-106752, 763145224192}, &[2]int64{106751, 85636854775807})))
+	must(t, r, err)
+	if got := strings.Join(read(t, s, "r1", false), "|"); got != "at=1||at=-9223372036854775808|at=9223372036854775807" {
+		t.Error(got)
+	}
+	before := tree(t, s)
+	for name, c := range map[string]struct {
+		data []byte
+		row  string
+	}{
+		"year 1":               {int96File(t, false, &[2]int64{0, 0}, &[2]int64{-719162, 0}), "row 2"},
+		"just too late":        {int96File(t, true, nil, nil, &[2]int64{0, 0}, nil, &[2]int64{106751, 85636854775808}), "row 5"},
+		"just too early":       {int96File(t, false, &[2]int64{-106752, 763145224191}), "row 1"},
+		"year 9999":            {int96File(t, true, &[2]int64{2932896, 0}), "row 1"},
+		"more than a day":      {int96File(t, true, &[2]int64{0, 86_400_000_000_000}), "row 1"},
+		"the last of its kind": {int96File(t, true, &[2]int64{1<<32 - 1 - 2440588, -1}), "row 1"},
+	} {
+		_, err := land(s, "r2", "", parquetInput(c.data))
+		if fault.CodeOf(err) != fault.StoreInputMalformed {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for _, say := range []string{"in.parquet " + c.row + ":", `"at"`, "2262"} {
+			if !strings.Contains(err.Error(), say) {
+				t.Errorf("%s: %v does not name %s", name, err, say)
+			}
+		}
+	}
+	if tree(t, s) != before {
+		t.Error("a refusal changed the store")
 	}
 }
 
