@@ -5,6 +5,7 @@ package vfs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -18,14 +19,26 @@ type OS struct{}
 
 var _ FS = OS{}
 
-// Open opens for reading.
+// Open opens a regular file for reading. It never waits: where a store's file should be, a FIFO that nobody writes or a device
+// without an end is damage like any other (ErrInvalid), and not something to read.
 func (OS) Open(name string) (File, error) {
-	f, err := os.Open(name)
+	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: name, Err: errIrregular}
+	}
+	if err != nil {
+		f.Close()
 		return nil, err
 	}
 	return f, nil
 }
+
+// errIrregular wraps fs.ErrInvalid.
+var errIrregular = fmt.Errorf("it is not a regular file: %w", fs.ErrInvalid)
 
 // Create makes a new file with mode 0644 under the process's umask.
 func (OS) Create(name string) (File, error) {
