@@ -35,6 +35,7 @@ func csvLines(in io.Reader, name string, rs rules) source {
 		if err != nil {
 			return csvError(name, err)
 		}
+		counted.row = 1
 		names := append([]string(nil), header...)
 		if strings.HasPrefix(names[0], "\ufeff") {
 			return fault.New(fault.StoreInputMalformed, name+":1", name+":1: the header begins with a byte order mark")
@@ -96,6 +97,7 @@ func csvBlock(ctx context.Context, name string, r *csv.Reader, in *limitLine, b 
 			return false, blk, nil
 		}
 		at, _ := r.FieldPos(0)
+		in.row = int64(at)
 		if line == 0 {
 			line = int64(at)
 		} else if next := line + int64(b.rows) + gapLines(b.gaps); int64(at) > next {
@@ -188,8 +190,9 @@ func csvError(name string, err error) error {
 		where := fmt.Sprintf("%s:%d", name, parse.Line)
 		return fault.New(fault.StoreInputMalformed, where, where+": "+what)
 	}
-	if fault.CodeOf(err) != "" {
-		return err
+	if long, ok := err.(rowTooLong); ok {
+		where := fmt.Sprintf("%s:%d", name, long.from)
+		return fault.New(fault.StoreInputMalformed, where, where+": a row that begins here or later is longer than 64 MiB").WithHint("is a quote left open?")
 	}
 	return unreadable(name, err)
 }
@@ -199,11 +202,17 @@ type limitLine struct {
 	in    *bufio.Reader
 	total int64
 	since int64
+	row   int64 // the line at which the last row began
 }
+
+// rowTooLong is a row that outgrew the bound, and the line after the one at which the row before it begins.
+type rowTooLong struct{ from int64 }
+
+func (rowTooLong) Error() string { return "a row is longer than 64 MiB" }
 
 func (l *limitLine) Read(p []byte) (int, error) {
 	if l.since > maxLine {
-		return 0, fault.New(fault.StoreInputMalformed, "", "a row is longer than 64 MiB: is a quote left open?")
+		return 0, rowTooLong{l.row + 1}
 	}
 	n, err := l.in.Read(p)
 	l.total += int64(n)

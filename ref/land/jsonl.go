@@ -100,6 +100,10 @@ func lineBlocks(in io.Reader, name string, blockBytes int, each func(data []byte
 		if end {
 			cut = len(buf)
 		}
+		// What is carried is bounded below; the line it ends with may still be too long.
+		if first := bytes.IndexByte(buf[:cut], '\n'); first > maxLine || first < 0 && cut > maxLine {
+			return lineTooLong(name, line)
+		}
 		if cut > 0 {
 			lines := int64(bytes.Count(buf[:cut], []byte{'\n'}))
 			if err := each(buf[:cut:cut], lines); err != nil {
@@ -109,10 +113,15 @@ func lineBlocks(in io.Reader, name string, blockBytes int, each func(data []byte
 		}
 		carry = buf[cut:]
 		if len(carry) > maxLine {
-			return fault.New(fault.StoreInputMalformed, fmt.Sprintf("%s:%d", name, line), fmt.Sprintf("%s:%d: the line is longer than 64 MiB", name, line))
+			return lineTooLong(name, line)
 		}
 		if end {
 			return nil
 		}
 	}
+}
+
+func lineTooLong(name string, line int64) error {
+	where := fmt.Sprintf("%s:%d", name, line)
+	return fault.New(fault.StoreInputMalformed, where, where+": the line is longer than 64 MiB")
 }

@@ -10,6 +10,7 @@ import (
 
 func TestRefusals(t *testing.T) {
 	deep := strings.Repeat("[", 600) + strings.Repeat("]", 600)
+	long := strings.Repeat("x", maxLine+1)
 	for _, c := range []struct {
 		name, rows string
 		with       func(*Options)
@@ -38,6 +39,9 @@ func TestRefusals(t *testing.T) {
 		{"nan", `{"a":NaN}`, nil, fault.StoreInputMalformed, nil},
 		{"mark", "\ufeff{}", nil, fault.StoreInputMalformed, []string{"byte order mark"}},
 		{"deep", `{"a":` + deep + `}`, nil, fault.StoreInputMalformed, []string{"512"}},
+		{"long line", "{}\n{\"a\":\"" + long + "\"}\n{}", nil, fault.StoreInputMalformed, []string{"rows.jsonl:2", "64 MiB"}},
+		{"long last line", "{\"a\":\"" + long + "\"}", nil, fault.StoreInputMalformed, []string{"rows.jsonl:1", "64 MiB"}},
+		{"csv quote left open", "a\n1\n\"" + long + long, csvFormat, fault.StoreInputMalformed, []string{"rows.csv:3", "64 MiB"}},
 		{"past int64", "{\"n\":1}\n{\"n\":9223372036854775808}", nil, fault.StoreInputMalformed, []string{"rows.jsonl:2", `"n"`, "9223372036854775808", "int64"}},
 		{"past int64 below", `{"n":-9223372036854775809}`, nil, fault.StoreInputMalformed, []string{`"n"`}},
 		{"past float64", `{"n":1e999}`, nil, fault.StoreInputMalformed, []string{`"n"`, "float64"}},

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"sync"
@@ -441,4 +442,11 @@ func TestLandingCostIsConstant(t *testing.T) {
 			must(t, err)
 		}
 	}
+}
+
+func TestNoSnapshotFollowsTheLastNumber(t *testing.T) {
+	_, tab := newT(t)
+	last := key.SnapshotID(math.MaxInt64)
+	_, err := tab.BeginPass(bg, manifest.At(tab.Store().Clock().Now()), &last)
+	wantCode(t, err, fault.StoreManifestInvalid, last, "last number")
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path"
 
 	"contextful/ref/fault"
@@ -28,6 +29,10 @@ type Pass struct {
 func (t *Table) BeginPass(ctx context.Context, createdAt manifest.Instant, parent *string) (*Pass, error) {
 	number := max(createdAt.UnixNano(), 0)
 	if n, ok := key.SnapshotNumber(deref(parent)); ok && n >= number {
+		if n == math.MaxInt64 {
+			return nil, fault.New(fault.StoreManifestInvalid, *parent, "the snapshot "+*parent+" of table "+t.name+" has the last number there is: none can follow it").
+				WithHint("a clock far in the future made it, or it was planted")
+		}
 		number = n + 1
 	}
 	var p *Pass
