@@ -206,7 +206,7 @@ func heldTogether(ctx context.Context, n int, node string) error {
 	}
 	parts := 0
 	for key := range doc.Entries {
-		if inspect.IsPart(key) {
+		if inspect.IsPart(key) && strings.Contains(key, "/data/snapshots/") {
 			parts++
 		}
 	}
@@ -226,8 +226,9 @@ func waitHeld(ctx context.Context, g *s3cas.Gate, n int) error {
 	return ctx.Err()
 }
 
-// neverMore lets one download through at a time and waits for the next to take its place; at no look may more than n be
-// held. The last n have no successors and go together.
+// neverMore comes after another verb has run meanwhile, in which time a wider pull has had all that it wants held. It lets
+// one download through at a time and waits for the next to take its place; at no look may more than n be held. The last n
+// have no successors and go together.
 func neverMore(ctx context.Context, n int) error {
 	w := world.From(ctx)
 	s, err := w.Fake()

@@ -25,7 +25,7 @@ func registerPullMoving(s *Suite) {
 	s.Step(`^a rival will delete (`+things+`) of "([^"]*)" just before (\w+)'s pull is given it$`, rivalDeletes)
 	s.Step(`^the bucket goes on without the folded run of "([^"]*)"$`, goesOnWithoutRun)
 	s.Step(`^the bucket no longer lists (`+things+`) of "([^"]*)"$`, noLongerListed)
-	s.Step(`^the bucket will hold every part that (\w+)'s pull asks for$`, holdEveryPart)
+	s.Step(`^the bucket will hold every part of a snapshot that (\w+)'s pull asks for$`, holdEveryPart)
 }
 
 // flipped changes one byte in the middle.
@@ -252,10 +252,11 @@ func noLongerListed(ctx context.Context, what, table string) error {
 	})
 }
 
-// widthGate is where the downloads wait whose number is counted.
+// widthGate is where the downloads wait whose number is counted: parts of one kind, since whoever brings runs and snapshots
+// one after the other may do so.
 const widthGate = "width"
 
 func holdEveryPart(ctx context.Context, node string) error {
 	w := world.From(ctx)
-	return w.Hold(widthGate, "before", "Get", world.Who(w.Node(node), "pull"), w.Key("*.parquet"))
+	return w.Hold(widthGate, "before", "Get", world.Who(w.Node(node), "pull"), w.Key("*/data/snapshots/*.parquet"))
 }
