@@ -184,7 +184,10 @@ func (c *compactor) pass(ctx context.Context, fence int64) (fold.Report, error) 
 		return fold.Report{}, err
 	}
 	if err := staged.PublishLocal(ctx); err != nil {
-		staged.Keep() // the bucket names it: it must not go
+		// The bucket names it: it must not go.
+		if kept := staged.Keep(c.base); kept != nil {
+			err = errors.Join(err, kept)
+		}
 		if errors.Is(err, fault.StorePointerMoved) {
 			return staged.Report, fault.New(fault.StorePointerMoved, c.o.Table, fmt.Sprintf(
 				"snapshot %s of table %q is published in the bucket, and a local fold replaced the pointer here meanwhile", staged.Report.SnapshotID, c.o.Table)).Wrap(err)
@@ -203,6 +206,5 @@ func (c *compactor) leave(staged *fold.Staged, err error) error {
 			return staged.Discard()
 		}
 	}
-	staged.Keep()
-	return nil
+	return staged.Keep(c.base)
 }

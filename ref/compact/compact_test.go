@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -364,11 +366,89 @@ func TestAnUnknownEndKeepsTheSnapshot(t *testing.T) {
 		t.Fatalf("snapshots %v, pointer %+v", a.snapshots(), a.local())
 	}
 	s3.ClearFaults()
+	// The write may still be on its way: neither a fold here nor a pull that sees the old pointer touches the snapshot.
+	kept := a.snapshots()[0]
+	local, err := fold.Run(ctx, a.at(noon.Add(time.Minute)).st, fold.Options{Table: "docs", Engine: duck.Options{TempDir: t.TempDir()}})
+	must(t, err)
+	a.pull()
+	if got := strings.Join(a.snapshots(), " "); got != kept+" "+local.SnapshotID {
+		t.Fatal(got)
+	}
 	late := a.at(noon.Add(time.Hour))
+	late.land("r2", 2)
 	r, err := late.compact()
 	must(t, err)
 	if *r.Fence != 2 || *a.remote().SnapshotID != r.SnapshotID {
 		t.Fatalf("%+v", r)
+	}
+	// Now the pointer is another, without it: the next pull knows, and the next pass removes it.
+	late.pull()
+	late.land("r3", 3)
+	if _, err := fold.Run(ctx, a.at(noon.Add(2*time.Hour)).st, fold.Options{Table: "docs", Engine: duck.Options{TempDir: t.TempDir()}}); err != nil {
+		t.Fatal(err)
+	}
+	if slices.Contains(a.snapshots(), kept) {
+		t.Error("a snapshot that no pointer can name any more is still kept")
+	}
+}
+
+// cutOff is a bucket that no answer comes back from once the pointer names a snapshot.
+type cutOff struct {
+	bucket.Bucket
+	cut bool
+}
+
+func (b *cutOff) Put(ctx context.Context, k string, body io.ReadSeeker, size int64, cond bucket.Condition) (bucket.Object, error) {
+	if b.cut {
+		return bucket.Object{}, bucket.ErrTransport
+	}
+	data, err := io.ReadAll(body)
+	if err == nil {
+		_, err = body.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return bucket.Object{}, err
+	}
+	o, err := b.Bucket.Put(ctx, k, body, size, cond)
+	if strings.HasSuffix(k, "/_pointer.json") && !bytes.Contains(data, []byte(`"snapshot_id": null`)) {
+		b.cut = true
+		return bucket.Object{}, bucket.ErrUnknownOutcome
+	}
+	return o, err
+}
+
+func (b *cutOff) Get(ctx context.Context, k string) (io.ReadCloser, bucket.Object, error) {
+	if b.cut {
+		return nil, bucket.Object{}, bucket.ErrTransport
+	}
+	return b.Bucket.Get(ctx, k)
+}
+
+// A publication that reached the bucket behind our back is the table's own once a pull has seen it.
+func TestALatePublicationIsPulled(t *testing.T) {
+	s3 := newFake(t)
+	a := newNode(t, s3, "alpha", true, noon)
+	a.land("r1", 1)
+	a.push()
+	_, err := a.compact(func(o *compact.Options) { o.Bucket = &cutOff{Bucket: o.Bucket} })
+	refused(t, err, fault.SyncUnreachable)
+	kept := a.snapshots()
+	if len(kept) != 1 || *a.remote().SnapshotID != kept[0] || a.local().SnapshotID != nil {
+		t.Fatalf("snapshots %v, bucket %+v, here %+v", kept, a.remote(), a.local())
+	}
+	marker := a.st.Root() + "/tables/docs/data/snapshots/" + kept[0] + "/.kept"
+	if _, err := os.Stat(marker); err != nil {
+		t.Error(err)
+	}
+	a.pull()
+	if p := a.local(); p.SnapshotID == nil || *p.SnapshotID != kept[0] {
+		t.Fatalf("%+v", p)
+	}
+	if _, err := os.Stat(marker); err == nil {
+		t.Error("the snapshot is in the chain and still marked")
+	}
+	if got := a.rows(); got != "id,v;1,r1" {
+		t.Error(got)
 	}
 }
 

@@ -119,11 +119,14 @@ func (s *Staged) Discard() error {
 	return s.pass.Discard()
 }
 
-// Keep leaves the snapshot where it is without a local pointer: for one that a bucket's pointer names.
-func (s *Staged) Keep() {
-	if s.pass != nil {
-		s.pass.Close()
+// Keep leaves the snapshot where it is without a local pointer: for one that a bucket's pointer names, or may still come to
+// name. base is the ETag of the bucket's pointer that it was to replace. No later pass here removes it before a pull has seen
+// what became of it.
+func (s *Staged) Keep(base string) error {
+	if s.pass == nil {
+		return nil
 	}
+	return s.pass.Keep(base)
 }
 
 // Stage makes a pass up to the sealed snapshot and publishes nothing. Where there is no run to fold, Staged.Nothing is true.

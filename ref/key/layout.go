@@ -19,6 +19,7 @@ const (
 	ConfigName      = "config.toml"
 	LockName        = ".lock"
 	WriterLockName  = ".writer.lock"
+	KeptName        = ".kept" // in a snapshot's directory: it may still be published
 	PushLockName    = ".push.lock"
 	TemporaryPrefix = ".tmp-"
 	StagingSuffix   = ".staging"

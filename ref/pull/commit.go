@@ -149,10 +149,60 @@ func (p *puller) advance(ctx context.Context, sc *scene) error {
 			p.report.Advanced = append(p.report.Advanced, m.table.Name())
 		}
 		if !moved {
-			return nil
+			return p.settle(ctx, sc)
 		}
 	}
 	return fault.New(fault.StorePointerMoved, p.s.Root(), "local folds replaced a pointer three times while the pull advanced it").WithHint("run the pull again")
+}
+
+// settle tells this node's kept snapshots apart: one that the chain here has by now, and one whose publication the bucket's
+// pointer has overtaken, are kept no longer.
+func (p *puller) settle(ctx context.Context, sc *scene) error {
+	for _, table := range slices.Sorted(maps.Keys(sc.pointers)) {
+		t, err := p.s.TableAt(table)
+		if err != nil {
+			return err
+		}
+		kept, err := t.Kept()
+		if err != nil || len(kept) == 0 {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		local, _, err := t.Pointer()
+		if err != nil {
+			return err
+		}
+		for _, k := range kept {
+			known, err := p.known(ctx, t, k, local, sc.pointers[table])
+			if err == nil && known {
+				err = t.Settle(k.ID)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// known tells whether a kept snapshot is in the chain here, or can be in the bucket's no more: the pointer it was to replace is
+// another by now, and does not descend from it.
+func (p *puller) known(ctx context.Context, t *store.Table, k store.Kept, local manifest.Pointer, remote merge.Pointer) (bool, error) {
+	if local.SnapshotID != nil {
+		if here, err := p.r.Descends(ctx, t, *local.SnapshotID, k.ID); err != nil || here {
+			return here, err
+		}
+	}
+	if remote.ETag == k.Base {
+		return false, nil
+	}
+	if remote.SnapshotID == nil {
+		return true, nil
+	}
+	there, err := p.r.Descends(ctx, t, *remote.SnapshotID, k.ID)
+	return !there, err
 }
 
 func (p *puller) moves(ctx context.Context, sc *scene) ([]move, error) {

@@ -16,7 +16,7 @@ type Recovered struct {
 
 // Recover removes what killed writers left behind in this table: run directories without manifest whose writer lock is
 // there and free, staging directories and never-published snapshots likewise, temporary files. A directory without a writer
-// lock is not ours to judge: a pull may be filling it, or may come back to it.
+// lock is not ours to judge: a pull may be filling it, or may come back to it. A kept snapshot (Pass.Keep) stays.
 func (l *Lock) Recover(ctx context.Context) (Recovered, error) {
 	var r Recovered
 	if err := l.recoverTemporary(key.TableDir(l.t.name), &r); err != nil {
@@ -85,7 +85,11 @@ func (l *Lock) recoverSnapshots(ctx context.Context, only string, r *Recovered) 
 			if err != nil {
 				return unreadable(rel, err)
 			}
-			if !locked {
+			kept, err := vfs.Exists(l.t.s.opts.FS, l.t.s.Path(rel+"/"+key.KeptName))
+			if err != nil {
+				return unreadable(rel, err)
+			}
+			if !locked || kept {
 				continue
 			}
 			if chained == nil {
