@@ -81,7 +81,7 @@ func oneLine(text string) string {
 }
 
 func (a *app) interrupted() {
-	fmt.Fprintln(a.stderr, "Interrupted: stopped before the end; nothing half done is visible")
+	a.refuse(&fault.Error{Code: "Interrupted", Message: "stopped before the end; nothing half done is visible"})
 }
 
 // log prints one line for a person on standard error, unless --quiet.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -110,8 +111,12 @@ func DecodeRun(rel string, data []byte) (*Run, error) {
 		return nil, disagrees(rel, "node_id", m.NodeID, at.Node)
 	case m.CommittedAt.IsZero():
 		return nil, invalid(rel, "it has no committed_at")
-	case m.CommitSeq != nil && *m.CommitSeq < 0:
-		return nil, invalid(rel, "its commit_seq is negative")
+	case !m.CommittedAt.Holds():
+		return nil, outside(rel, "committed_at", m.CommittedAt)
+	case m.Fence != nil && *m.Fence < 0:
+		return nil, invalid(rel, "its fence is negative")
+	case !countable(m.CommitSeq):
+		return nil, invalid(rel, fmt.Sprintf("its commit_seq is %d", *m.CommitSeq))
 	}
 	if m.Parts == nil {
 		m.Parts = []Part{}
@@ -142,6 +147,12 @@ func DecodeSnapshot(rel string, data []byte) (*Snapshot, error) {
 		return nil, disagrees(rel, "snapshot_id", m.SnapshotID, at.Snapshot)
 	case m.CreatedAt.IsZero():
 		return nil, invalid(rel, "it has no created_at")
+	case !m.CreatedAt.Holds():
+		return nil, outside(rel, "created_at", m.CreatedAt)
+	case !countable(m.CommitSeq):
+		return nil, invalid(rel, fmt.Sprintf("its commit_seq is %d", *m.CommitSeq))
+	case m.Replacement != nil && (!countable(&m.Replacement.CommitSeq) || !m.Replacement.CommittedAt.Holds()):
+		return nil, invalid(rel, "its replacement frontier is no commit")
 	case m.Parent != nil && key.ValidSnapshot(*m.Parent) != nil:
 		return nil, invalid(rel, fmt.Sprintf("its parent %q is no snapshot id", *m.Parent))
 	case m.Fence != nil && *m.Fence < 0:
@@ -258,6 +269,13 @@ func (b *Bucket) fill() {
 	if b.Pointers == nil {
 		b.Pointers = map[string]Pointer{}
 	}
+}
+
+// countable tells whether a commit sequence number is one that another can follow; an absent one is.
+func countable(seq *int64) bool { return seq == nil || *seq >= 0 && *seq < math.MaxInt64 }
+
+func outside(rel, field string, at Instant) error {
+	return invalid(rel, fmt.Sprintf("its %s is %s, which 64 bits of nanoseconds do not hold", field, at))
 }
 
 // SplitRunKey takes "<run-id>/<node-id>" apart; ok is false for anything else.

@@ -3,6 +3,7 @@ package manifest
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -22,6 +23,11 @@ func ParseInstant(text string) (Instant, error) {
 		return Instant{}, fmt.Errorf("%q is no RFC 3339 instant", text)
 	}
 	return Instant{t.UTC()}, nil
+}
+
+// Holds tells whether 64 bits of nanoseconds hold the instant: beyond, nothing can be stamped with it or follow it.
+func (i Instant) Holds() bool {
+	return !i.Before(time.Unix(0, math.MinInt64)) && !i.After(time.Unix(0, math.MaxInt64))
 }
 
 // String prints RFC 3339 with nine fractional digits and Z.
