@@ -135,7 +135,10 @@ func (t *Trace) follow(p Process, at int, act Action) {
 	open := map[string]string{} // pid → the unfinished call
 	reached, fresh := false, false
 	lines := t.lines()
+	// Before the first line strace may still be about to take hold of the process, which waits for it in a stop of its own:
+	// to wake it out of that would let it run untraced.
 	rest := time.NewTimer(quiet)
+	rest.Stop()
 	defer rest.Stop()
 	for {
 		var line string
