@@ -32,6 +32,7 @@ func summarise(w io.Writer, r *report.Report, f runFlags) {
 		rows[s.Area].total++
 	}
 	sort.Strings(areas)
+	r.WriteBroken(w, f.out)
 	fmt.Fprintln(w)
 	for _, a := range areas {
 		fmt.Fprintf(w, "%-24s %4d  %s\n", a, rows[a].total, verdicts(rows[a].counts))

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"unicode/utf8"
 )
 
 // A Tree is what a directory held at one moment: slash-separated relative path → size and digest. Directories are left
@@ -20,7 +21,11 @@ type Tree map[string]TreeFile
 type TreeFile struct {
 	Size   int64
 	SHA256 string // lower-case hex, or "-> target" for a symbolic link
+	Text   string // of a small JSON document, so that a difference can be shown: a pointer's, for instance
 }
+
+// Documents up to this size are shown where they differ.
+const shownBytes = 256
 
 // Snap reads a directory tree. A missing directory is an empty tree. A file that vanishes while it is looked at is left
 // out: the tree of a running process moves.
@@ -58,7 +63,14 @@ func Snap(dir string) (Tree, error) {
 			t[rel] = TreeFile{SHA256: "unreadable"}
 			return nil
 		}
-		t[rel] = TreeFile{Size: size, SHA256: digest}
+		f := TreeFile{Size: size, SHA256: digest}
+		if err == nil && size <= shownBytes && strings.HasSuffix(rel, ".json") {
+			text, err := os.ReadFile(path)
+			if err == nil && int64(len(text)) == size && utf8.Valid(text) {
+				f.Text = strings.Join(strings.Fields(string(text)), " ")
+			}
+		}
+		t[rel] = f
 		return err
 	})
 	return t, err
@@ -105,8 +117,12 @@ func (t Tree) Diff(after Tree) []string {
 		switch {
 		case !had:
 			out = append(out, fmt.Sprintf("+ %s (%d bytes)", p, f.Size))
-		case old != f:
-			out = append(out, fmt.Sprintf("~ %s (%d -> %d bytes)", p, old.Size, f.Size))
+		case old.Size != f.Size || old.SHA256 != f.SHA256:
+			line := fmt.Sprintf("~ %s (%d -> %d bytes)", p, old.Size, f.Size)
+			if old.Text != "" && f.Text != "" {
+				line = fmt.Sprintf("~ %s (%s -> %s)", p, old.Text, f.Text)
+			}
+			out = append(out, line)
 		}
 	}
 	for p := range t {

@@ -134,5 +134,19 @@ func difference(want, got []string) (missing, extra []string) {
 
 // Unchanged fails if the tree is not what it was.
 func Unchanged(what string, before, after inspect.Tree) error {
-	return Nothing(what, before.Diff(after))
+	diff := before.Diff(after)
+	if len(diff) == 0 {
+		return nil
+	}
+	for i, line := range diff {
+		switch line[0] {
+		case '+':
+			diff[i] = "new: " + line[2:]
+		case '-':
+			diff[i] = "gone: " + line[2:]
+		default:
+			diff[i] = "changed: " + line[2:]
+		}
+	}
+	return Fail(what, "as it was, not a file new, gone or changed", bounded(diff))
 }

@@ -26,9 +26,10 @@ func Outcome(res sut.Result) string {
 	case res.Signal != "":
 		how = "ended by the signal " + res.Signal
 	}
+	// The first line stands beside the exit: it is the refusal, and all that a one-line summary shows.
 	if s := strings.TrimSpace(res.Stderr); s != "" {
 		lines := strings.Split(s, "\n")
-		how += ", stderr:\n            " + strings.Join(bounded(lines), "\n            ")
+		how += ", stderr: " + strings.Join(bounded(lines), "\n            ")
 	}
 	return how
 }
