@@ -200,8 +200,11 @@ func (a *app) reportDamage(damage []store.Damage) error {
 		return err
 	}
 	first := damage[0]
-	return fault.New(first.Code, first.Subject, first.Message).
-		WithHint("all damage is listed on standard output; sync pull brings home what the bucket still has")
+	hint := "all damage is listed on standard output"
+	if first.Code == fault.StorePartDamaged {
+		hint += "; sync pull brings home what the bucket still has"
+	}
+	return fault.New(first.Code, first.Subject, first.Message).WithHint(hint)
 }
 
 func (a *app) describeCommand() *cobra.Command {

@@ -27,7 +27,8 @@ func exitOf(err error) int {
 		return exitUsage
 	}
 	switch fault.CodeOf(err) {
-	case fault.StoreDeclarationInvalid, fault.ProjectNotFound, fault.SyncNotConfigured, fault.SyncPullTablesEmpty:
+	case fault.StoreDeclarationInvalid, fault.ProjectNotFound, fault.SyncNotConfigured, fault.SyncPullTablesEmpty,
+		fault.StoreTypeUnknown: // a type stands in the declaration or in a flag
 		return exitUsage
 	default:
 		return exitRefused

@@ -119,9 +119,12 @@ func knownKeys(t reflect.Type) []string {
 	return keys
 }
 
-// closest gives the known key within two edits of a short unknown one, or "".
+// closest gives the known key within two edits of an unknown one, within one of a short one, or "".
 func closest(word string, known []string) string {
 	best, bound := "", 3
+	if len(word) < 6 {
+		bound = 2
+	}
 	for _, k := range known {
 		if d := distance(word, k); d < bound && d < len(k) {
 			best, bound = k, d
