@@ -133,7 +133,7 @@ func (t *Trace) follow(p Process, at int, act Action) {
 	defer close(t.done)
 	defer func() { _ = t.read.Close() }()
 	open := map[string]string{} // pid → the unfinished call
-	reached, fresh := false, false
+	reached, fresh, begun := false, false, false
 	lines := t.lines()
 	// Before the first line strace may still be about to take hold of the process, which waits for it in a stop of its own:
 	// to wake it out of that would let it run untraced.
@@ -149,10 +149,13 @@ func (t *Trace) follow(p Process, at int, act Action) {
 				return
 			}
 		case <-rest.C:
-			t.wake(p, act, reached)
+			if begun { // before that, strace itself has the process stopped to get hold of it
+				t.wake(p, act, reached)
+			}
 			rest.Reset(quiet)
 			continue
 		}
+		begun = true
 		rest.Reset(quiet)
 		switch {
 		case strings.HasSuffix(line, "<unfinished ...>"):
