@@ -89,7 +89,7 @@ func diskFails(ctx context.Context, node, word, table, how, call string) error {
 	errno := map[string]string{"no space left": "ENOSPC", "a read-only disk": "EROFS"}[how]
 	args := verbArgs(w, word, table)
 	var copies []*world.Node
-	for _, k := range []int{1, 2, 3, 5, 8, 13} { // from the kth call of a thread on
+	for _, k := range []int{1, 2, 4, 7} { // from the kth call of a thread on: a thread makes few of a kind
 		c, inTable, fired, err := fail(ctx, w, n, k, verbOf(word), args, set, errno, fmt.Sprintf("%d+", k), table, "")
 		if err != nil {
 			return err
@@ -211,12 +211,11 @@ func killedAgain(ctx context.Context, table, node string) error {
 	})
 }
 
-// wholeOrNothing looks at the manifest, at the parts that it names, and at what a reader makes of them.
+// wholeOrNothing looks whether there is a manifest, at the parts that it names, and at what a reader makes of them.
 func wholeOrNothing(ctx context.Context, node, table string) error {
 	rows, _ := world.From(ctx).Values["crash.rows"].([]world.Row)
 	run, _ := world.From(ctx).Values["crash.run"].(string)
 	return each(ctx, node, func(w *world.World, n *world.Node) error {
-		want := world.GridOf(w.Landed(table))
 		runs, err := inspect.Runs(n.Root(), table)
 		if err != nil {
 			return verify.Fail("the manifests of "+table, "JSON that is whole", err)
@@ -228,13 +227,14 @@ func wholeOrNothing(ctx context.Context, node, table string) error {
 			if err := verify.Nothing("what the killed run's manifest promises is there", inspect.Complete(r.Parts)); err != nil {
 				return err
 			}
-			want = world.GridOf(append(append([]world.Row{}, w.Landed(table)...), rows...))
+			got, err := w.Read(ctx, n, table)
+			if err != nil {
+				return err
+			}
+			want := world.GridOf(append(append([]world.Row{}, w.Landed(table)...), rows...))
+			return verify.SameRows("what is read after the kill", want, got)
 		}
-		got, err := w.Read(ctx, n, table)
-		if err != nil {
-			return err
-		}
-		return verify.SameRows("what is read after the kill", want, got)
+		return nil // parts without a manifest are store.lay-out.uncommitted-run's to ask about
 	})
 }
 
