@@ -73,6 +73,8 @@ func groups() []struct {
 		{"reserve", registerReserve},
 		{"reconcile", registerReconcile},
 		{"fold", registerFold},
+		{"bound", registerBound},
+		{"query", registerQuery},
 	}
 }
 
