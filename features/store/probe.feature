@@ -214,7 +214,7 @@ Feature: probe
     And beta has pulled
     And beta has landed 6 rows of "events"
     And the bucket is speaking "r2"
-    And a second passes at each write but the third
+    And its third write from now on comes too soon
     When beta pushes
     Then the push succeeds
     And a new node "gamma" that pulls reads of "events" exactly what was landed

@@ -3,8 +3,11 @@ package steps
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"contextful/fakes/s3cas"
 	"contextful/harness/sut"
@@ -15,7 +18,7 @@ import (
 // Steps of the probe operation: buckets that lie in every way the fake knows, and what is made of them.
 func registerProbe(s *Suite) {
 	s.Step("^the bucket is (in the mode|speaking|given to) [\"`](.+)[\"`]$", bucketIs)
-	s.Step(`^a second passes at each write but the third$`, secondPerWrite)
+	s.Step(`^its third write from now on comes too soon$`, thirdTooSoon)
 	s.Step(`^the probe says "(cas|none|inconclusive)"$`, probeSays)
 	s.Step(`^the probe does not say "cas"$`, probeNotCAS)
 	s.Step(`^(\w+)'s probe has written its sentinel$`, wroteSentinel)
@@ -36,28 +39,37 @@ func bucketIs(ctx context.Context, how, what string) error {
 	case "in the mode":
 		return s.SetMode(what)
 	case "speaking":
-		return s.UseDialect(what)
+		if err := s.UseDialect(what); err != nil {
+			return err
+		}
+		return secondPerWrite(w, s)
 	}
 	_, err = w.Inject(what)
 	return err
 }
 
-// secondPerWrite has the scenario's clock run with the writes, so that a bucket that counts them by the second is met as in
-// the world, with one write that comes too soon.
-func secondPerWrite(ctx context.Context) error {
-	w := world.From(ctx)
-	s, err := w.Fake()
-	if err != nil {
-		return err
-	}
-	n := 0
+// secondPerWrite has the scenario's clock run with the writes, so that a service that counts them by the second is met as in
+// the world, where a write takes its time.
+func secondPerWrite(w *world.World, s *s3cas.Server) error {
+	early := &atomic.Int64{} // how many writes from now on until one comes too soon
+	w.Values["probe.early"] = early
 	s.Register("a second", func(*s3cas.Call) {
-		if n++; n != 3 {
-			_ = w.Advance(1e9) // the clock was moved before, or there would be no scenario
+		if early.Add(-1) != 0 {
+			_ = w.Advance(time.Second) // a clock that cannot be moved leaves the bucket's as it is
 		}
 	})
-	_, err = w.Inject(`(Call "a second" Writes)`)
+	_, err := s.InjectText(`(Call "a second" Writes)`)
 	return err
+}
+
+// thirdTooSoon leaves one write without its second.
+func thirdTooSoon(ctx context.Context) error {
+	early, ok := world.From(ctx).Values["probe.early"].(*atomic.Int64)
+	if !ok {
+		return errors.New("no step has said what the bucket is speaking")
+	}
+	early.Store(3)
+	return nil
 }
 
 // verdictOf reads the probe's report; ok is false where it printed none.
