@@ -103,7 +103,7 @@ func without(mutants []Mutant, dead map[string]string) []Mutant {
 func (b Builder) compile(ctx context.Context, kind string, o overlay) (string, []Dead, error) {
 	flags := []string{}
 	if len(o.files) > 0 {
-		index, err := o.write(filepath.Join(b.Dir, "overlay"))
+		index, err := o.write(filepath.Join(b.Dir, ".overlay")) // hidden: ./... is not to find Go files below build
 		if err != nil {
 			return "", nil, err
 		}
