@@ -127,6 +127,10 @@ func (r *Report) WriteBroken(w io.Writer, dir string) {
 		} else {
 			field(w, "because", s.Reason)
 		}
+		if n := len(s.Calls); n > 0 {
+			c := s.Calls[n-1]
+			field(w, "last call", fmt.Sprintf("%s on %s, %s: %s", c.Verb, c.Node, c.Ended(), ShellJoin(c.Argv)))
+		}
 		if dir != "" && s.Bundle != "" {
 			field(w, "record", filepath.Join(dir, s.Bundle, "failure.txt"))
 		}
@@ -135,8 +139,13 @@ func (r *Report) WriteBroken(w io.Writer, dir string) {
 	fmt.Fprintln(w)
 }
 
+// field prints a name and a text whose further lines, however they were indented, stand below its first.
 func field(w io.Writer, name, text string) {
-	fmt.Fprintf(w, "    %-10s %s\n", name, strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    "+strings.Repeat(" ", 11)))
+	rest := strings.Split(strings.TrimSpace(text), "\n")
+	fmt.Fprintf(w, "    %-10s %s\n", name, rest[0])
+	for _, line := range rest[1:] {
+		fmt.Fprintf(w, "    %-10s %s\n", "", strings.TrimLeft(line, " "))
+	}
 }
 
 // facets gives ": before 2, killed 4", most first.

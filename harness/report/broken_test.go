@@ -16,7 +16,7 @@ func TestBroken(t *testing.T) {
 		}
 		return Scenario{ID: id, Name: "name of " + id, Feature: "store/pull.feature", Line: 8, Tags: []string{tag}, Verdict: Fail, Reason: "why",
 			Steps:    []Step{{Keyword: "And", Kind: kind, Text: "beta has no pointer", Status: StepFailed}},
-			Mismatch: &Mismatch{What: "no pointer", Expected: "none", Actual: "one\ntwo"}, Bundle: "bundles/" + id, Reproduce: "run --scenario " + id}
+			Mismatch: &Mismatch{What: "no pointer", Expected: "none", Actual: "one\n            two"}, Calls: []Call{{Node: "beta", Verb: "pull", Argv: []string{"contextful", "sync", "pull"}}}, Bundle: "bundles/" + id, Reproduce: "run --scenario " + id}
 	}
 	r := &Report{
 		Clauses: []Clause{{ID: "store.pull.pointer-last", Level: "MUST", Text: text}, {ID: "store.pull.other", Level: "MUST"}},
@@ -42,6 +42,7 @@ store.pull.pointer-last (MUST): 3 of 4 scenarios fail (killed 2, before 1)
     expected   none
     actual     one
                two
+    last call  pull on beta, exit 0: contextful sync pull
     record     build/out/bundles/b/failure.txt
     alone      run --scenario b
 
