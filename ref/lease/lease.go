@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"contextful/ref/bucket"
@@ -202,6 +203,10 @@ func (c *client) take(ctx context.Context) (*Document, error) {
 				c.subject.what, *d.Holder, d.ExpiresAt, d.Fence)).WithHint("wait for its release or its expiry")
 		default:
 			fence = d.Fence
+		}
+		if fence == math.MaxInt64 {
+			return nil, fault.New(fault.SyncManifestInvalid, c.key, fmt.Sprintf("%s of the bucket %s carries the largest fence there is: none can follow it", c.subject.what, c.Bucket.Name())).
+				WithHint("no lease grew to it: somebody wrote it into " + c.key + " or the table's pointer")
 		}
 		next := &Document{Holder: &c.Node, AcquiredAt: manifest.At(now), ExpiresAt: manifest.At(now.Add(Duration)), Fence: fence + 1}
 		moved, err := c.write(ctx, next, etag)

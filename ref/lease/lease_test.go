@@ -284,3 +284,14 @@ func TestABucketThatIsDown(t *testing.T) {
 	_, err := acquire(node(m, "alpha", 0))
 	refused(t, fault.SyncUnreachable, err)
 }
+
+// A planted fence must not wrap around: nothing is written, and the lease object stays one that can be read.
+func TestNoLeaseFollowsTheLargestFence(t *testing.T) {
+	m := bucket.NewMemory()
+	m.Set(pointerKey, []byte(`{"snapshot_id":null,"fence":9223372036854775807}`))
+	_, err := lease.Acquire(ctx, node(m, "alpha", 0), table)
+	refused(t, fault.SyncManifestInvalid, err)
+	if _, there := m.Peek(leaseKey); there {
+		t.Fatal("a lease was written")
+	}
+}

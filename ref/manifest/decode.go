@@ -220,7 +220,7 @@ func DecodeBucket(path string, data []byte) (*Bucket, error) {
 	if b.Format != 1 && b.Format != 2 {
 		return nil, bad("has format %d and this build reads 1 and 2", b.Format)
 	}
-	if b.Generation < 0 {
+	if b.Generation < 0 || b.Generation == math.MaxInt64 { // none could follow the largest
 		return nil, bad("has the generation %d", b.Generation)
 	}
 	for k, e := range b.Entries {

@@ -192,7 +192,7 @@ func TestBucket(t *testing.T) {
 		}
 	}
 	for _, text := range []string{`{"format":3}`, `{"generation":1.5}`, `{"entries":{"a":{"sha256":"x","size":1}}}`, `{"entries":{"a":` + entry + `,"a":` + entry + `}}`,
-		`{"entries":{"a":{"sha256":"` + digest + `","size":-1}}}`, `{} {}`, `{"pointers":{"a":{"snapshot_id":"x"}}}`} {
+		`{"entries":{"a":{"sha256":"` + digest + `","size":-1}}}`, `{} {}`, `{"generation":9223372036854775807}`, `{"pointers":{"a":{"snapshot_id":"x"}}}`} {
 		if _, err := DecodeBucket("manifest.json", []byte(text)); !errors.Is(err, fault.SyncManifestInvalid) {
 			t.Errorf("%s: %v", text, err)
 		}
