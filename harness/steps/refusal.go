@@ -106,7 +106,7 @@ func bucketUnchanged(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return verify.Nothing("the bucket is as it was", w.BucketBefore().Diff(now))
+	return verify.NoChange("the bucket is as it was", w.BucketBefore().Diff(now))
 }
 
 // bucketReadersUnchanged allows orphan uploads: what a reader of the bucket resolves is as it was.
@@ -125,5 +125,5 @@ func bucketReadersUnchanged(ctx context.Context) error {
 		}
 		return out
 	}
-	return verify.Nothing("the bucket's manifest and pointers are as they were", keep(w.BucketBefore()).Diff(keep(now)))
+	return verify.NoChange("the bucket's manifest and pointers are as they were", keep(w.BucketBefore()).Diff(keep(now)))
 }

@@ -134,19 +134,21 @@ func difference(want, got []string) (missing, extra []string) {
 
 // Unchanged fails if the tree is not what it was.
 func Unchanged(what string, before, after inspect.Tree) error {
-	diff := before.Diff(after)
+	return NoChange(what, before.Diff(after))
+}
+
+// NoChange fails if there is a difference: lines that begin with "+ ", "- " or "~ ", of a tree or of a bucket.
+func NoChange(what string, diff []string) error {
 	if len(diff) == 0 {
 		return nil
 	}
+	said := make([]string, len(diff))
 	for i, line := range diff {
-		switch line[0] {
-		case '+':
-			diff[i] = "new: " + line[2:]
-		case '-':
-			diff[i] = "gone: " + line[2:]
-		default:
-			diff[i] = "changed: " + line[2:]
+		how := map[byte]string{'+': "new: ", '-': "gone: "}[line[0]]
+		if how == "" {
+			how = "changed: "
 		}
+		said[i] = how + line[2:]
 	}
-	return Fail(what, "as it was, not a file new, gone or changed", bounded(diff))
+	return Fail(what, "as it was: nothing new, gone or changed", bounded(said))
 }

@@ -92,7 +92,8 @@ func (w *World) BucketLease(ctx context.Context, table string) (inspect.LeaseDoc
 	return inspect.DecodeLease("the lease of "+table, text)
 }
 
-// BucketState is what the bucket held at one moment: key → hex SHA-256.
+// BucketState is what the bucket held at one moment: key → hex SHA-256, for a pointer and a lease its own short text, so that
+// a difference shows what it was and what it is.
 type BucketState map[string]string
 
 // BucketState reads the whole bucket below the prefix.
@@ -112,6 +113,9 @@ func (w *World) BucketState(ctx context.Context) (BucketState, error) {
 		}
 		sum := sha256.Sum256(body)
 		out[k] = hex.EncodeToString(sum[:])
+		if strings.HasSuffix(k, "/_pointer.json") || strings.Contains(k, "/leases/") {
+			out[k] = strings.TrimSpace(string(body))
+		}
 	}
 	return out, nil
 }
@@ -130,7 +134,11 @@ func (s BucketState) Diff(after BucketState) []string {
 		if old, had := s[k]; !had {
 			out = append(out, "+ "+k)
 		} else if old != d {
-			out = append(out, "~ "+k)
+			line := "~ " + k
+			if strings.HasPrefix(d, "{") {
+				line += " (" + old + " -> " + d + ")"
+			}
+			out = append(out, line)
 		}
 	}
 	for k := range s {
