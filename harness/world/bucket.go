@@ -92,8 +92,8 @@ func (w *World) BucketLease(ctx context.Context, table string) (inspect.LeaseDoc
 	return inspect.DecodeLease("the lease of "+table, text)
 }
 
-// BucketState is what the bucket held at one moment: key → hex SHA-256, for a pointer and a lease its own short text, so that
-// a difference shows what it was and what it is.
+// BucketState is what the bucket held at one moment: key → hex SHA-256; for a pointer and a lease their text on one line and
+// a piece of the digest, so that a difference shows what it was and what it is.
 type BucketState map[string]string
 
 // BucketState reads the whole bucket below the prefix.
@@ -114,7 +114,7 @@ func (w *World) BucketState(ctx context.Context) (BucketState, error) {
 		sum := sha256.Sum256(body)
 		out[k] = hex.EncodeToString(sum[:])
 		if strings.HasSuffix(k, "/_pointer.json") || strings.Contains(k, "/leases/") {
-			out[k] = strings.TrimSpace(string(body))
+			out[k] = fmt.Sprintf("%s (%d bytes, sha256 %.12s)", strings.Join(strings.Fields(string(body)), " "), len(body), out[k])
 		}
 	}
 	return out, nil
