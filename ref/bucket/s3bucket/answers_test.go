@@ -73,6 +73,32 @@ func TestPutAnswers(t *testing.T) {
 	}
 }
 
+// TestAbsent: an object is absent where the service says so by its name for it; a 404 of a proxy or a wrong host is not that.
+func TestAbsent(t *testing.T) {
+	for _, c := range []struct {
+		body string
+		want error
+	}{
+		{`<?xml version="1.0"?><Error><Code>NoSuchKey</Code><Message>m</Message></Error>`, bucket.ErrNotFound},
+		{`<?xml version="1.0"?><Error><Code>NoSuchBucket</Code><Message>m</Message></Error>`, bucket.ErrTransport},
+		{"<html>no such page</html>", bucket.ErrTransport},
+		{"", bucket.ErrTransport},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, c.body)
+		}))
+		_, _, err := client(t, server.URL).Get(context.Background(), "k")
+		if !errors.Is(err, c.want) {
+			t.Errorf("%q: %v, want %v", c.body, err, c.want)
+		}
+		if _, err := client(t, server.URL).Head(context.Background(), "k"); !errors.Is(err, bucket.ErrNotFound) {
+			t.Errorf("head: %v", err)
+		}
+		server.Close()
+	}
+}
+
 func TestPutRequest(t *testing.T) {
 	var got http.Header
 	var path, body string

@@ -162,6 +162,10 @@ func (b *body) Read(p []byte) (int, error) {
 func (b *Bucket) Head(ctx context.Context, key string) (bucket.Object, error) {
 	out, err := b.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &b.bucket, Key: &key})
 	if err != nil {
+		if status, code := answer(err); status == http.StatusNotFound && code == "NotFound" {
+			// The answer to a HEAD has no body that could say what was not found.
+			return bucket.Object{}, fmt.Errorf("%s: %w", key, bucket.ErrNotFound)
+		}
 		return bucket.Object{}, readFailed(key, err)
 	}
 	return bucket.Object{Key: key, Size: aws.ToInt64(out.ContentLength), ETag: aws.ToString(out.ETag)}, nil
@@ -249,7 +253,8 @@ func readFailed(key string, err error) error {
 	status, code := answer(err)
 	kind := bucket.ErrTransport
 	switch {
-	case status == http.StatusNotFound && code != "NoSuchBucket":
+	case status == http.StatusNotFound && code == "NoSuchKey":
+		// Any other 404 is somebody else's page: taken for an absent manifest, it would be an empty bucket.
 		kind = bucket.ErrNotFound
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		kind = bucket.ErrForbidden
