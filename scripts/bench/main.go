@@ -86,6 +86,7 @@ func run(ctx context.Context) error {
 	}
 	defer b.close()
 	fmt.Printf("%s, %d CPUs, %s; load average %s\n", processor(), runtime.NumCPU(), runtime.Version(), loadAverage())
+	var failed []error
 	for _, m := range chosen {
 		begin := wall()
 		fmt.Fprintf(os.Stderr, "%-8s %s …\n", m.name, m.about)
@@ -93,12 +94,13 @@ func run(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return fmt.Errorf("%s: %w", m.name, err)
+			failed = append(failed, fmt.Errorf("%s: %w", m.name, err)) // the others are still worth their numbers
+			b.add(result{what: m.name, ours: "FAILED", peer: "–", theirs: "–", note: "NOT MEASURED: " + err.Error()})
 		}
 		fmt.Fprintf(os.Stderr, "%-8s done in %.0f s, load average %s\n", m.name, wall().Sub(begin).Seconds(), loadAverage())
 	}
 	b.print(os.Stdout)
-	return b.broken()
+	return errors.Join(append(failed, b.broken())...)
 }
 
 func choose(only string) ([]measurement, error) {
