@@ -61,7 +61,7 @@ func small(ctx context.Context, b *bench) error {
 		}
 	}
 	for _, method := range []string{"PUT", "GET"} {
-		b.pair("s3cas "+method+" of 1 KiB", took[method][0], "MinIO "+method, took[method][1],
+		b.pair("s3cas "+method+" of 1 KiB", took[method][0], "MinIO "+method, took[method][1], 0,
 			fmt.Sprintf("medians of %d requests, one at a time; s3cas keeps objects in memory, MinIO writes and syncs files", n*b.rounds))
 	}
 	return nil
@@ -102,7 +102,7 @@ func pull(ctx context.Context, b *bench) error {
 	}
 	rclone, err := exec.LookPath("rclone")
 	noPeer := err != nil
-	var ours, theirs []time.Duration
+	var ours, theirs, oursCPU, theirsCPU []time.Duration
 	var objects int
 	for i := range b.rounds {
 		p, err := b.project(ctx, fmt.Sprintf("beta%d", i), false, sync)
@@ -113,7 +113,7 @@ func pull(ctx context.Context, b *bench) error {
 		if err != nil {
 			return err
 		}
-		ours = append(ours, f.took)
+		ours, oursCPU = append(ours, f.took), append(oursCPU, f.cpu)
 		if objects, err = files(filepath.Join(p.dir, ".contextful", "context", storeName, "tables")); err != nil {
 			return err
 		}
@@ -133,7 +133,7 @@ func pull(ctx context.Context, b *bench) error {
 		if err != nil {
 			return err
 		}
-		theirs = append(theirs, f.took)
+		theirs, theirsCPU = append(theirs, f.took), append(theirsCPU, f.cpu)
 		if err := os.RemoveAll(to); err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func pull(ctx context.Context, b *bench) error {
 		b.add(result{what: what, ours: show(median(ours)), peer: "rclone copy", theirs: "UNAVAILABLE", note: "NO PEER: rclone is not installed (apt-get install rclone). " + note})
 		return nil
 	}
-	b.pair(what, ours, "rclone copy, same transfers", theirs, note)
+	b.pair(what, ours, "rclone copy, same transfers", theirs, ratio(oursCPU, theirsCPU), note)
 	return nil
 }
 

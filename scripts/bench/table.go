@@ -16,6 +16,7 @@ type result struct {
 	what, ours   string
 	peer, theirs string
 	ratio        float64 // 0: none to print
+	cpu          float64 // the same of processor time, user and system: steadier on a busy machine; 0: not measured
 	most, least  float64
 	note         string
 }
@@ -24,19 +25,30 @@ func (r result) within() bool { return (r.most == 0 || r.ratio <= r.most) && r.r
 
 func (b *bench) add(r result) { b.results = append(b.results, r) }
 
-// pair adds a row of two times.
-func (b *bench) pair(what string, ours []time.Duration, peer string, theirs []time.Duration, note string) {
-	b.add(result{what: what, ours: show(median(ours)), peer: peer, theirs: show(median(theirs)), ratio: float64(median(ours)) / float64(median(theirs)), note: note})
+// pair adds a row of two times. cpu is the ratio of processor times, 0 where it was not measured.
+func (b *bench) pair(what string, ours []time.Duration, peer string, theirs []time.Duration, cpu float64, note string) {
+	b.add(result{what: what, ours: show(median(ours)), peer: peer, theirs: show(median(theirs)), ratio: ratio(ours, theirs), cpu: cpu, note: note})
+}
+
+// ratio is the one of two medians; 0 where the second is.
+func ratio(ours, theirs []time.Duration) float64 {
+	if median(theirs) == 0 {
+		return 0
+	}
+	return float64(median(ours)) / float64(median(theirs))
 }
 
 func (b *bench) print(w io.Writer) {
-	fmt.Fprintf(w, "\nratio = ours / peer: below 1 we are faster. Medians of %d rounds, each round ours then theirs.\n\n", b.rounds)
+	fmt.Fprintf(w, "\nratio = ours / peer: below 1 we are faster. Medians of %d rounds, each round ours then theirs. CPU: the ratio of\nprocessor times, which the neighbours on a machine disturb less.\n\n", b.rounds)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "WHAT\tOURS\tPEER\tTHEIRS\tRATIO\tBOUND")
+	fmt.Fprintln(t, "WHAT\tOURS\tPEER\tTHEIRS\tRATIO\tCPU\tBOUND")
 	for _, r := range b.results {
-		ratio, bound := "–", ""
+		ratio, cpu, bound := "–", "–", ""
 		if r.ratio > 0 {
 			ratio = fmt.Sprintf("%.2f", r.ratio)
+		}
+		if r.cpu > 0 {
+			cpu = fmt.Sprintf("%.2f", r.cpu)
 		}
 		switch {
 		case r.least > 0:
@@ -47,7 +59,7 @@ func (b *bench) print(w io.Writer) {
 		if !r.within() {
 			bound += "  BROKEN"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", r.what, r.ours, r.peer, r.theirs, ratio, bound)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.what, r.ours, r.peer, r.theirs, ratio, cpu, bound)
 	}
 	t.Flush()
 	fmt.Fprintln(w)
