@@ -44,13 +44,19 @@ func ended(ctx context.Context, command func() error) error {
 
 // run executes one command line and gives its exit status (exit.go).
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	app := &app{stdin: stdin, stdout: stdout, stderr: stderr}
+	out := &output{w: stdout}
+	app := &app{stdin: stdin, stdout: out, stderr: stderr}
 	root := app.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	root.SetOut(out)
 	root.SetErr(stderr)
 	err := ended(ctx, func() error { return root.ExecuteContext(ctx) })
+	if lost := out.lost(); lost != nil && ctx.Err() == nil {
+		// Whatever a verb makes of it, this is what happened; what it did before it spoke stands.
+		app.refuse(lost)
+		return exitRefused
+	}
 	if err == nil {
 		return exitDone
 	}

@@ -8,12 +8,36 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"text/tabwriter"
 	"unicode"
 	"unicode/utf8"
 
 	"contextful/ref/fault"
 )
+
+// output is standard output, and remembers that it broke.
+type output struct {
+	w      io.Writer
+	broken atomic.Pointer[error]
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	if err != nil {
+		o.broken.CompareAndSwap(nil, &err)
+	}
+	return n, err
+}
+
+// lost is the refusal of a command whose result did not reach its reader, nil where it did.
+func (o *output) lost() error {
+	err := o.broken.Load()
+	if err == nil {
+		return nil
+	}
+	return &fault.Error{Code: "OutputFailed", Message: "the result could not be written to standard output; what the command did before stands", Err: *err}
+}
 
 // refusal is what a program reads on standard error under --json.
 type refusal struct {

@@ -27,7 +27,7 @@ func Explain(err error) error {
 		strings.Contains(message, "configuration has been locked"):
 		return fault.New(fault.QueryRefused, "", message)
 	case engine.Type == duckdb.ErrorTypeOutOfMemory:
-		return fault.New(fault.QueryFailed, "", message).WithHint("the statement needs more memory than its limit and could not spill")
+		return fault.New(fault.QueryFailed, "", message).WithHint("it needs more memory than its limit and could not spill: raise --memory")
 	case strings.Contains(message, "No space left on device"), strings.Contains(message, "Read-only file system"):
 		return fault.New(fault.StoreWriteFailed, "", message)
 	}
