@@ -241,7 +241,8 @@ func (p *puller) moves(ctx context.Context, sc *scene) ([]move, error) {
 			}
 			k := p.r.Key(key.Pointer(table))
 			return nil, fault.New(fault.SyncPointerDiverged, k, fmt.Sprintf(
-				"table %q: the local pointer names %s and the bucket's %s, and neither descends from the other", table, *local.SnapshotID, *remote.SnapshotID))
+				"table %q: the local pointer names %s and the bucket's %s, and neither descends from the other", table, *local.SnapshotID, *remote.SnapshotID)).
+				WithHint("the rows are in the runs on both sides: move " + key.Pointer(table) + " of this store aside and pull again to follow the bucket")
 		default:
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"contextful/ref/bucket"
 	"contextful/ref/bucket/s3bucket"
@@ -192,5 +193,35 @@ func TestListingBreaksOff(t *testing.T) {
 				t.Fatalf("%v", err)
 			}
 		})
+	}
+}
+
+// TestSilence: a service that stops in the middle of an object, or never answers at all, ends the read.
+func TestSilence(t *testing.T) {
+	for _, sent := range []string{"", "half"} {
+		release := make(chan struct{})
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if sent != "" {
+				w.Header().Set("Content-Length", "8")
+				fmt.Fprint(w, sent)
+				w.(http.Flusher).Flush()
+			}
+			<-release
+		}))
+		b, err := s3bucket.Open(s3bucket.Options{URL: server.URL, Region: "us-east-1", PathStyle: true, Bucket: "bkt", AccessKeyID: "AK", SecretAccessKey: "SK",
+			Silence: 50 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, _, err := b.Get(context.Background(), "k")
+		if err == nil {
+			_, err = io.ReadAll(r)
+			r.Close()
+		}
+		if !errors.Is(err, bucket.ErrTransport) || errors.Is(err, context.Canceled) {
+			t.Errorf("%q sent: %v", sent, err)
+		}
+		close(release)
+		server.Close()
 	}
 }

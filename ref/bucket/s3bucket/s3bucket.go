@@ -9,6 +9,7 @@
 package s3bucket
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -45,7 +46,11 @@ type Options struct {
 	CABundle string
 	// Transfers is how many requests run at once, so that their connections are kept (default 16).
 	Transfers int
+	// Silence is how long an answer, or the next bytes of one, may take (default a minute).
+	Silence time.Duration
 }
+
+const silence = time.Minute
 
 // Bucket is one S3 bucket. It is safe for concurrent use.
 type Bucket struct {
@@ -53,6 +58,7 @@ type Bucket struct {
 	bucket string
 	name   string
 	once   func(*s3.Options)
+	stall  time.Duration // the longest silence within an answer
 }
 
 var _ bucket.Bucket = (*Bucket)(nil)
@@ -97,6 +103,7 @@ func Open(o Options) (*Bucket, error) {
 		bucket: o.Bucket,
 		name:   "s3://" + o.Bucket + " at " + o.URL,
 		once:   func(o *s3.Options) { o.Retryer = aws.NopRetryer{} },
+		stall:  cmp.Or(o.Silence, silence),
 	}, nil
 }
 
@@ -124,7 +131,7 @@ func httpClient(o Options) (*awshttp.BuildableClient, error) {
 		WithTransportOptions(func(t *http.Transport) {
 			t.MaxIdleConnsPerHost = width
 			t.MaxIdleConns = 2 * width
-			t.ResponseHeaderTimeout = 60 * time.Second
+			t.ResponseHeaderTimeout = cmp.Or(o.Silence, silence)
 			t.DisableCompression = true
 			if roots != nil {
 				t.TLSClientConfig.RootCAs = roots
@@ -137,25 +144,13 @@ func (b *Bucket) Name() string { return b.name }
 
 // Get opens an object.
 func (b *Bucket) Get(ctx context.Context, key string) (io.ReadCloser, bucket.Object, error) {
-	out, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.bucket, Key: &key}, b.once)
+	within, cancel := context.WithCancel(ctx)
+	out, err := b.client.GetObject(within, &s3.GetObjectInput{Bucket: &b.bucket, Key: &key}, b.once)
 	if err != nil {
-		return nil, bucket.Object{}, readFailed(key, err)
+		cancel()
+		return nil, bucket.Object{}, readFailed(ctx, key, err)
 	}
-	return &body{ReadCloser: out.Body, key: key}, bucket.Object{Key: key, Size: aws.ToInt64(out.ContentLength), ETag: aws.ToString(out.ETag)}, nil
-}
-
-// body maps a failure while reading to the port's words and keeps io.ErrUnexpectedEOF findable.
-type body struct {
-	io.ReadCloser
-	key string
-}
-
-func (b *body) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if err != nil && err != io.EOF {
-		err = fmt.Errorf("%s: %w: %w", b.key, bucket.ErrTransport, err)
-	}
-	return n, err
+	return newBody(out.Body, key, b.stall, cancel), bucket.Object{Key: key, Size: aws.ToInt64(out.ContentLength), ETag: aws.ToString(out.ETag)}, nil
 }
 
 // Head describes an object.
@@ -166,7 +161,7 @@ func (b *Bucket) Head(ctx context.Context, key string) (bucket.Object, error) {
 			// The answer to a HEAD has no body that could say what was not found.
 			return bucket.Object{}, fmt.Errorf("%s: %w", key, bucket.ErrNotFound)
 		}
-		return bucket.Object{}, readFailed(key, err)
+		return bucket.Object{}, readFailed(ctx, key, err)
 	}
 	return bucket.Object{Key: key, Size: aws.ToInt64(out.ContentLength), ETag: aws.ToString(out.ETag)}, nil
 }
@@ -179,7 +174,7 @@ func (b *Bucket) List(ctx context.Context, prefix string, visit func(bucket.Obje
 	for {
 		out, err := b.client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &b.bucket, Prefix: &prefix, ContinuationToken: token})
 		if err != nil {
-			return readFailed(prefix, err)
+			return readFailed(ctx, prefix, err)
 		}
 		for _, o := range out.Contents {
 			key := aws.ToString(o.Key)
@@ -213,7 +208,7 @@ func (b *Bucket) Put(ctx context.Context, key string, body io.ReadSeeker, size i
 	}
 	out, err := b.client.PutObject(ctx, in, b.once)
 	if err != nil {
-		return bucket.Object{}, putFailed(key, cond, err)
+		return bucket.Object{}, putFailed(ctx, key, cond, err)
 	}
 	return bucket.Object{Key: key, Size: size, ETag: aws.ToString(out.ETag)}, nil
 }
@@ -224,7 +219,7 @@ func (b *Bucket) Delete(ctx context.Context, key string) error {
 	if err == nil {
 		return nil
 	}
-	if err = readFailed(key, err); errors.Is(err, bucket.ErrNotFound) {
+	if err = readFailed(ctx, key, err); errors.Is(err, bucket.ErrNotFound) {
 		return nil
 	}
 	return err
@@ -246,9 +241,10 @@ func answer(err error) (status int, code string) {
 	return status, code
 }
 
-func readFailed(key string, err error) error {
-	if ctx := ended(err); ctx != nil {
-		return fmt.Errorf("%s: %w", key, ctx)
+func readFailed(ctx context.Context, key string, err error) error {
+	// The caller's end, and not a timeout of ours that calls itself one.
+	if over := ctx.Err(); over != nil {
+		return fmt.Errorf("%s: %w", key, over)
 	}
 	status, code := answer(err)
 	kind := bucket.ErrTransport
@@ -267,7 +263,7 @@ func readFailed(key string, err error) error {
 }
 
 // putFailed turns an answer to a put into the port's words. Whatever may have been applied is ErrUnknownOutcome.
-func putFailed(key string, cond bucket.Condition, err error) error {
+func putFailed(ctx context.Context, key string, cond bucket.Condition, err error) error {
 	status, code := answer(err)
 	kind := bucket.ErrUnknownOutcome
 	conditional := cond != (bucket.Condition{})
@@ -287,8 +283,8 @@ func putFailed(key string, cond bucket.Condition, err error) error {
 	case status == 0 && neverSent(err):
 		kind = bucket.ErrTransport
 	}
-	if ctx := ended(err); ctx != nil {
-		return fmt.Errorf("%s: %w: %w", key, kind, ctx)
+	if over := ctx.Err(); over != nil {
+		return fmt.Errorf("%s: %w: %w", key, kind, over)
 	}
 	return fmt.Errorf("%s: %w%s", key, kind, detail(status, code, err))
 }
@@ -299,15 +295,6 @@ func neverSent(err error) bool {
 	var dns *net.DNSError
 	var cert *x509.UnknownAuthorityError
 	return errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") || errors.As(err, &dns) || errors.As(err, &cert)
-}
-
-func ended(err error) error {
-	for _, e := range []error{context.Canceled, context.DeadlineExceeded} {
-		if errors.Is(err, e) {
-			return e
-		}
-	}
-	return nil
 }
 
 // detail prints what the service said, or the innermost cause: the SDK's own chain is long and repeats itself.
