@@ -308,7 +308,7 @@ func TestRefusalsBeforeStaging(t *testing.T) {
 }
 
 func TestDamagedInputsPublishNothing(t *testing.T) {
-	for _, damage := range []string{"cut", "swapped", "gone"} {
+	for _, damage := range []string{"cut", "swapped", "gone", "flipped"} {
 		st := ducktest.Open(t, "alpha", "", declaration)
 		ducktest.Land(t, st, ducktest.Landing{Table: "docs", Run: "a", Columns: []string{"id int64"}, Rows: []string{`[1]`, `[2]`}})
 		ducktest.Land(t, st, ducktest.Landing{Table: "docs", Run: "b", Columns: []string{"id int64"}, Rows: []string{`[3]`}})
@@ -319,6 +319,12 @@ func TestDamagedInputsPublishNothing(t *testing.T) {
 			err = os.Truncate(part, 100)
 		case "gone":
 			err = os.Remove(part)
+		case "flipped": // within a page: readers see another value, or none
+			var data []byte
+			if data, err = os.ReadFile(part); err == nil {
+				data[len(data)/4] ^= 1
+				err = os.WriteFile(part, data, 0o600)
+			}
 		case "swapped":
 			err = os.Rename(st.Path("tables/docs/data/runs/b/alpha/part-00000.parquet"), part)
 			if err == nil {
@@ -588,4 +594,34 @@ func TestSchemaLag(t *testing.T) {
 	if typ, ok := in.Lookup("s"); !ok || typ.Kind != schema.Utf8 || in.Columns[0].Type.Kind != schema.Float64 {
 		t.Errorf("%+v", in.Columns)
 	}
+}
+
+// TestOneRunIDOnTwoNodes: rows equal in instant, run id and place are told apart by _commit_seq and _site_id, the same for every
+// reader, before a pass, after it, and beside its snapshot.
+func TestOneRunIDOnTwoNodes(t *testing.T) {
+	alpha := ducktest.Open(t, "alpha", "", declaration)
+	beta := ducktest.At(t, "beta", alpha.Root(), alpha.Project())
+	columns := []string{"id int64", "rev timestamp", "v utf8"}
+	land := func(st *store.Store, run, v string) {
+		t.Helper()
+		ducktest.Land(t, st, ducktest.Landing{Table: "docs", Run: run, Columns: columns, Rows: []string{`[1, null, "` + v + `"]`}})
+	}
+	land(beta, "same", "beta")
+	land(alpha, "same", "alpha") // _commit_seq one above
+	for range 2 {
+		if got := ask(t, alpha, "SELECT v FROM docs"); got != "alpha" {
+			t.Error(got)
+		}
+		if got := ask(t, beta, "SELECT v FROM docs"); got != "alpha" {
+			t.Error(got)
+		}
+		if view := resolve(t, alpha, "docs"); len(view.Runs) > 0 {
+			folded(t, alpha, "docs")
+		}
+	}
+	land(beta, "later", "earlier run id")
+	if got := ask(t, alpha, "SELECT v FROM docs"); got != "alpha" { // equal instants: "same" sorts above "later"
+		t.Error(got)
+	}
+	folded(t, beta, "docs")
 }

@@ -3,6 +3,8 @@ package ducktest
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -204,6 +206,12 @@ func writePart(path string, s *schema.Schema, l Landing, seq int64) (manifest.Pa
 	}
 	part := manifest.Part{Name: filepath.Base(path), Rows: w.Rows()}
 	if !l.Foreign {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return manifest.Part{}, err
+		}
+		sum := sha256.Sum256(data)
+		part.SHA256 = hex.EncodeToString(sum[:])
 		fine := w.FineColumns()
 		part.FineColumns, part.JSONColumns = &fine, jsonColumns(s)
 	}
