@@ -28,17 +28,21 @@ type Table struct {
 	PrimaryKey []string
 	OrderBy    string
 	// Unique says that no two rows share a key already (one snapshot and nothing else): then there is nothing to rank.
-	Unique   bool
-	AllNanos bool
+	Unique bool
+	// RunsUnique says that no run id was landed on two nodes: then instant, run and row decide between any two rows.
+	RunsUnique bool
+	AllNanos   bool
 	// Reconcile looks into the files for columns and types that Columns do not know yet: a pull brings runs before it merges
 	// their schema, and a pass must not drop what it does not know.
 	Reconcile bool
 }
 
-// Relation is a table's rows as SQL (one SELECT, no semicolon), its columns, the names DuckDB opens for it, the columns seen
-// as TIMESTAMP_NS, and those in which a file has digits below the microsecond.
+// Relation is a table's rows as SQL (one SELECT, no semicolon), the same without rows, its columns, the names DuckDB opens
+// for it, the columns seen as TIMESTAMP_NS, and those in which a file has digits below the microsecond. Empty tells names and
+// types without a file being opened.
 type Relation struct {
 	SQL     string
+	Empty   string
 	Columns []schema.Column
 	Paths   []string
 	Nanos   map[string]bool
@@ -86,6 +90,7 @@ func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation,
 	for _, c := range rel.Columns {
 		rel.Nanos[c.Name] = hasTimestamp(c.Type) && (t.AllNanos || rel.Fine[c.Name])
 	}
+	rel.Empty = empty(rel.Columns, func(c schema.Column) string { return SQLType(c.Type, rel.Nanos[c.Name]) })
 	turned.turned = true
 	var parts []string
 	for _, g := range []group{plain, turned} {
@@ -101,7 +106,7 @@ func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation,
 		parts = append(parts, (&group{}).sql(rel.Columns, rel.Nanos))
 	}
 	rel.SQL = strings.Join(parts, " UNION ALL ")
-	if rank := ranking(t.PrimaryKey, t.OrderBy, rel.Columns); rank != "" && !t.Unique && len(rel.Paths) > 0 {
+	if rank := t.ranking(rel.Columns); rank != "" && !t.Unique && len(rel.Paths) > 0 {
 		rel.SQL = "SELECT * FROM (" + rel.SQL + ") QUALIFY " + rank + " = 1"
 	}
 	return rel, nil
@@ -129,11 +134,10 @@ func (s *Session) open(root, path string, turn bool) (string, error) {
 
 // sql reads the files of a group.
 func (g *group) sql(columns []schema.Column, nanos map[string]bool) string {
-	var outer, empty strings.Builder
+	var outer strings.Builder
 	for i, c := range columns {
 		if i > 0 {
 			outer.WriteString(", ")
-			empty.WriteString(", ")
 		}
 		name := Ident(c.Name)
 		switch {
@@ -145,9 +149,8 @@ func (g *group) sql(columns []schema.Column, nanos map[string]bool) string {
 		default:
 			outer.WriteString("CAST(" + name + " AS " + SQLType(c.Type, nanos[c.Name]) + ") AS " + name)
 		}
-		empty.WriteString("CAST(NULL AS " + storedType(c.Type, g.turned) + ") AS " + name)
 	}
-	from := "SELECT " + empty.String() + " WHERE false"
+	from := empty(columns, func(c schema.Column) string { return storedType(c.Type, g.turned) })
 	if len(g.names) > 0 {
 		from += " UNION ALL BY NAME SELECT *"
 		if g.index != "" {
@@ -158,41 +161,50 @@ func (g *group) sql(columns []schema.Column, nanos map[string]bool) string {
 	return "SELECT " + outer.String() + " FROM (" + from + ")"
 }
 
-// ReadParquet names files for a FROM: each by its own name, by column name, without columns made of directory names.
-func ReadParquet(files []string) string {
-	var b strings.Builder
-	b.WriteString("read_parquet([")
-	for i, f := range files {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(Text(f))
+// empty has the columns and no row.
+func empty(columns []schema.Column, typ func(schema.Column) string) string {
+	list := make([]string, len(columns))
+	for i, c := range columns {
+		list[i] = "CAST(NULL AS " + typ(c) + ") AS " + Ident(c.Name)
 	}
-	b.WriteString("], union_by_name = true, hive_partitioning = false)")
-	return b.String()
+	return "SELECT " + strings.Join(list, ", ") + " WHERE false"
 }
 
-// ranking is store.declare.dedup-view's window, "" where the table has no key. order_by is followed by the order of the
-// clause; _commit_seq and _site_id decide between rows equal in all of that (one run id landed on two nodes at one instant), so
-// that every reader keeps the same one.
-func ranking(primaryKey []string, orderBy string, columns []schema.Column) string {
-	if len(primaryKey) == 0 {
+// ReadParquet names files for a FROM: each by its own name, by column name, without columns made of directory names.
+func ReadParquet(files []string) string {
+	return "read_parquet(" + texts(files) + ", union_by_name = true, hive_partitioning = false)"
+}
+
+// Keyed tells whether rows are told apart by the primary key: there is one, and the columns have all of it.
+func (t *Table) Keyed(columns []schema.Column) bool {
+	for _, k := range t.PrimaryKey {
+		if !slices.ContainsFunc(columns, func(c schema.Column) bool { return c.Name == k }) {
+			return false
+		}
+	}
+	return len(t.PrimaryKey) > 0
+}
+
+// ranking is store.declare.dedup-view's window, "" where rows have no key. order_by is followed by the order of the clause;
+// _commit_seq and _site_id decide between rows equal in all of that (one run id landed on two nodes at one instant), so that
+// every reader keeps the same one. They cost two columns more, so they are asked only where there is such a run id.
+func (t *Table) ranking(columns []schema.Column) string {
+	if !t.Keyed(columns) {
 		return ""
 	}
 	has := map[string]bool{}
 	for _, c := range columns {
 		has[c.Name] = true
 	}
-	for _, k := range primaryKey {
-		if !has[k] {
-			return ""
-		}
+	names := []string{t.OrderBy, schema.IngestedAt, schema.RunID, schema.RowSeq}
+	if !t.RunsUnique {
+		names = append(names, schema.CommitSeq, schema.SiteID)
 	}
 	var order []string
-	for _, name := range []string{orderBy, schema.IngestedAt, schema.RunID, schema.RowSeq, schema.CommitSeq, schema.SiteID} {
+	for _, name := range names {
 		if term := Ident(name) + " DESC NULLS LAST"; has[name] && !slices.Contains(order, term) {
 			order = append(order, term)
 		}
 	}
-	return "ROW_NUMBER() OVER (PARTITION BY " + Idents(primaryKey) + " ORDER BY " + strings.Join(order, ", ") + ")"
+	return "ROW_NUMBER() OVER (PARTITION BY " + Idents(t.PrimaryKey) + " ORDER BY " + strings.Join(order, ", ") + ")"
 }

@@ -122,19 +122,15 @@ func (s *Session) Int(ctx context.Context, text string) (int64, error) {
 	return n.Int64, err
 }
 
+// CountFiles adds up the rows that the footers of the named files promise.
+func (s *Session) CountFiles(ctx context.Context, names []string) (int64, error) {
+	return s.Int(ctx, "SELECT CAST(sum(num_rows) AS BIGINT) FROM parquet_file_metadata("+texts(names)+")")
+}
+
 // LockDown closes the session for a caller's SQL: nothing but the given files can be opened, nothing can be installed,
 // attached or set any more.
 func (s *Session) LockDown(ctx context.Context, files []string) error {
-	var allowed strings.Builder
-	allowed.WriteString("SET allowed_paths = [")
-	for i, f := range files {
-		if i > 0 {
-			allowed.WriteString(", ")
-		}
-		allowed.WriteString(Text(f))
-	}
-	allowed.WriteString("]")
-	for _, text := range []string{allowed.String(), "SET enable_external_access = false", "SET lock_configuration = true"} {
+	for _, text := range []string{"SET allowed_paths = " + texts(files), "SET enable_external_access = false", "SET lock_configuration = true"} {
 		if _, err := s.conn.ExecContext(ctx, text); err != nil {
 			return Explain(err)
 		}
@@ -173,6 +169,15 @@ func (s *Session) show(alias, path string) {
 
 // Text is a string literal.
 func Text(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// texts is a list of string literals.
+func texts(list []string) string {
+	quoted := make([]string, len(list))
+	for i, s := range list {
+		quoted[i] = Text(s)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
 
 // Ident is a quoted identifier.
 func Ident(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }

@@ -18,6 +18,7 @@ func FromView(v *store.View) Table {
 		// A pass leaves one row per key: its snapshot alone needs no ranking.
 		Unique: v.Head != nil && len(v.Runs) == 0 && slices.Equal(v.Head.PrimaryKey, v.Declaration.PrimaryKey),
 	}
+	t.RunsUnique = len(t.PrimaryKey) > 0 && runsUnique(v)
 	if v.Schema != nil && len(v.Schema.Columns) > 0 {
 		t.Columns = v.Schema.Columns
 	} else {
@@ -36,6 +37,31 @@ func FromView(v *store.View) Table {
 		t.Reconcile = t.Reconcile || r.NodeID != v.Table.Store().Node()
 	}
 	return t
+}
+
+// runsUnique looks through all runs whose rows the view can show, folded ones included.
+func runsUnique(v *store.View) bool {
+	nodes := map[string]string{}
+	seen := func(run, node string) bool {
+		if other, ok := nodes[run]; ok && other != node {
+			return false
+		}
+		nodes[run] = node
+		return true
+	}
+	for _, m := range v.Chain {
+		for _, k := range m.IncludesRuns {
+			if run, node, _ := strings.Cut(k, "/"); !seen(run, node) {
+				return false
+			}
+		}
+	}
+	for _, r := range v.Runs {
+		if !seen(r.RunID, r.NodeID) {
+			return false
+		}
+	}
+	return true
 }
 
 // reconcile compares what the engine finds in the files with the columns known, and where they differ merges every file's schema in

@@ -32,6 +32,7 @@ type pass struct {
 	view    *store.View
 	options Options
 	rel     duck.Relation
+	keyed   bool   // the primary key tells all rows apart
 	dir     string // of the staging directory, absolute
 }
 
@@ -45,6 +46,7 @@ func (p *pass) prepare(ctx context.Context) error {
 	if p.rel, err = p.session.Relation(ctx, p.fs(), t); err != nil {
 		return p.explain(err)
 	}
+	p.keyed = t.Keyed(p.rel.Columns)
 	if name, typ, ok := unkept(p.rel.Columns); ok {
 		return fault.New(fault.StoreUnsupported, p.options.Table, fmt.Sprintf("column %q of table %q has type %s, which this build does not fold yet", name, p.options.Table, typ))
 	}
@@ -115,7 +117,7 @@ func (p *pass) write(ctx context.Context) ([]manifest.Part, error) {
 
 // countInputs asks every footer and holds the sum against the manifests: what is folded away is not seen again.
 func (p *pass) countInputs(ctx context.Context) (int64, error) {
-	read, err := p.session.Int(ctx, "SELECT count(*) FROM "+duck.ReadParquet(p.rel.Paths))
+	read, err := p.session.CountFiles(ctx, p.rel.Paths)
 	if err != nil {
 		return 0, p.explain(err)
 	}
@@ -149,11 +151,13 @@ func (p *pass) explain(err error) error {
 	return err
 }
 
-// order is cluster_by, then the primary key, then the order of landing.
+// order is cluster_by, then the primary key, then, where that leaves rows equal, the order of landing.
 func (p *pass) order() []string {
 	names := slices.Concat(p.view.Declaration.ClusterBy, p.view.Declaration.PrimaryKey)
 	for _, c := range schema.Injected() {
-		names = append(names, c.Name)
+		if !p.keyed {
+			names = append(names, c.Name)
+		}
 	}
 	var order []string
 	for _, name := range names {

@@ -24,21 +24,26 @@ type result struct {
 	session *duck.Session
 	columns []string
 	shapes  []*shape
+	casts   []string // the type each column is cast to in the result table, "" for none
 	rows    int64
 	cut     bool // there were more rows than the limit
 }
 
-// run executes text (one SELECT, checked) after prefix, which defines its tables. limit 0 is none.
-func run(ctx context.Context, s *duck.Session, prefix, text string, limit int64) (*result, error) {
+// describe learns names and types of the answer to text (one SELECT, checked) without computing it; prefix defines its tables.
+func describe(ctx context.Context, s *duck.Session, prefix, text string) (*result, error) {
 	r := &result{session: s}
-	casts, err := r.describe(ctx, prefix+text)
-	if err != nil {
+	if err := r.prepare(ctx, prefix+text); err != nil {
 		return nil, s.Explain(err)
 	}
+	return r, nil
+}
+
+// run executes text after prefix, whose tables are those that described it, with their rows. limit 0 is none.
+func (r *result) run(ctx context.Context, prefix, text string, limit int64) error {
 	inner := "(\n" + text + "\n)"
 	var create strings.Builder
 	create.WriteString("CREATE TEMP TABLE " + resultTable + " AS " + prefix + "SELECT ")
-	for i, cast := range casts {
+	for i, cast := range r.casts {
 		if i > 0 {
 			create.WriteString(", ")
 		}
@@ -53,21 +58,21 @@ func run(ctx context.Context, s *duck.Session, prefix, text string, limit int64)
 		// One more than asked for tells whether there is more.
 		fmt.Fprintf(&create, " LIMIT %d", limit+1)
 	}
-	if _, err = s.Exec(ctx, create.String()); err != nil {
-		return nil, s.Explain(err)
+	_, err := r.session.Exec(ctx, create.String())
+	if err == nil {
+		r.rows, err = r.session.Int(ctx, "SELECT count(*) FROM "+resultTable)
 	}
-	if r.rows, err = s.Int(ctx, "SELECT count(*) FROM "+resultTable); err != nil {
-		return nil, s.Explain(err)
+	if err != nil {
+		return r.session.Explain(err)
 	}
 	if limit > 0 && r.rows > limit {
 		r.rows, r.cut = limit, true
 	}
-	return r, nil
+	return nil
 }
 
-// describe learns names and types of the answer without computing it.
-func (r *result) describe(ctx context.Context, text string) (casts []string, err error) {
-	err = r.session.Conn().Raw(func(c any) error {
+func (r *result) prepare(ctx context.Context, text string) error {
+	return r.session.Conn().Raw(func(c any) error {
 		conn, ok := c.(*duckdb.Conn)
 		if !ok {
 			return errors.New("the driver is another one")
@@ -105,11 +110,10 @@ func (r *result) describe(ctx context.Context, text string) (casts []string, err
 			if info, err := stmt.ColumnTypeInfo(i); err == nil {
 				sh, cast = shapeOf(info)
 			}
-			r.columns, r.shapes, casts = append(r.columns, name), append(r.shapes, sh), append(casts, cast)
+			r.columns, r.shapes, r.casts = append(r.columns, name), append(r.shapes, sh), append(r.casts, cast)
 		}
 		return nil
 	})
-	return casts, err
 }
 
 // each reads the rows in order, page by page.
@@ -155,6 +159,8 @@ func (r *result) each(ctx context.Context, visit func([]driver.Value) error) err
 func (r *result) quoted(ctx context.Context) ([]bool, error) {
 	quoted := make([]bool, len(r.columns))
 	nested := false
+	var flat []int
+	var asked []string
 	for i, sh := range r.shapes {
 		if !sh.wide() {
 			continue
@@ -163,12 +169,18 @@ func (r *result) quoted(ctx context.Context) ([]bool, error) {
 			nested = true
 			continue
 		}
-		n, err := r.session.Int(ctx, fmt.Sprintf("SELECT count(*) FROM (SELECT c%d AS v FROM %s WHERE rowid < %d) WHERE v > %d OR v < %d",
-			i, resultTable, r.rows, safeInteger, -safeInteger))
-		if err != nil {
+		flat = append(flat, i)
+		asked = append(asked, fmt.Sprintf("coalesce(bool_or(c%[1]d > %[2]d OR c%[1]d < %[3]d), false)", i, safeInteger, -safeInteger))
+	}
+	if len(flat) > 0 {
+		into := make([]any, len(flat))
+		for k, i := range flat {
+			into[k] = &quoted[i]
+		}
+		text := fmt.Sprintf("SELECT %s FROM %s WHERE rowid < %d", strings.Join(asked, ", "), resultTable, r.rows)
+		if err := r.session.Conn().QueryRowContext(ctx, text).Scan(into...); err != nil {
 			return nil, r.session.Explain(err)
 		}
-		quoted[i] = n > 0
 	}
 	if !nested {
 		return quoted, nil

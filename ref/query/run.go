@@ -62,7 +62,7 @@ func Run(ctx context.Context, st *store.Store, o Options) (Report, error) {
 	return answer(ctx, s, st, views, parsed.views, trimStatement(o.SQL), o)
 }
 
-// Scan prints all rows of one table, in a stable order: its primary key, then the order in which rows were landed.
+// Scan prints all rows of one table, in a stable order: its primary key, or without one the order in which rows were landed.
 func Scan(ctx context.Context, st *store.Store, table string, o Options) (Report, error) {
 	view, err := resolve(ctx, st, table, o.AsOf)
 	if err != nil {
@@ -74,10 +74,13 @@ func Scan(ctx context.Context, st *store.Store, table string, o Options) (Report
 	}
 	defer s.Close()
 	order := slices.Clone(view.Declaration.PrimaryKey)
+	t := duck.FromView(view)
+	columns := t.Columns
 	for _, c := range schema.Injected() {
-		order = append(order, c.Name)
+		if !t.Keyed(columns) {
+			order = append(order, c.Name)
+		}
 	}
-	columns := duck.FromView(view).Columns
 	order = slices.DeleteFunc(order, func(name string) bool {
 		return !slices.ContainsFunc(columns, func(c schema.Column) bool { return c.Name == name })
 	})
@@ -154,36 +157,40 @@ func match(st *store.Store, parsed *statement) ([]string, error) {
 
 // answer gives the engine the views, locks it, runs the statement and prints.
 func answer(ctx context.Context, s *duck.Session, st *store.Store, views []*store.View, asViews bool, sql string, o Options) (Report, error) {
-	var prefix strings.Builder
-	var paths []string
-	for i, view := range views {
+	var prefix, standIn []string
+	var paths, replace []string
+	for _, view := range views {
 		rel, err := s.Relation(ctx, st.FS(), duck.FromView(view))
 		if err != nil {
 			return Report{}, blame(st, views, err)
 		}
 		paths = append(paths, rel.Paths...)
 		name := duck.Ident(view.Table.Name())
+		// What names and types an answer has the columns tell: files are bound once, when it is computed.
 		if asViews {
-			if _, err := s.Exec(ctx, "CREATE VIEW "+name+" AS "+rel.SQL); err != nil {
+			if _, err := s.Exec(ctx, "CREATE VIEW "+name+" AS "+rel.Empty); err != nil {
 				return Report{}, blame(st, views, s.Explain(err))
 			}
+			replace = append(replace, "CREATE OR REPLACE VIEW "+name+" AS "+rel.SQL)
 			continue
 		}
 		// A WITH is bound where it is used, a view once more when it is made: with a thousand files that is worth it.
-		if i == 0 {
-			prefix.WriteString("WITH ")
-		} else {
-			prefix.WriteString(", ")
-		}
-		prefix.WriteString(name + " AS NOT MATERIALIZED (" + rel.SQL + ")")
-	}
-	if prefix.Len() > 0 {
-		prefix.WriteByte('\n')
+		prefix = append(prefix, name+" AS NOT MATERIALIZED ("+rel.SQL+")")
+		standIn = append(standIn, name+" AS NOT MATERIALIZED ("+rel.Empty+")")
 	}
 	if err := s.LockDown(ctx, paths); err != nil {
 		return Report{}, err
 	}
-	result, err := run(ctx, s, prefix.String(), sql, o.Limit)
+	result, err := describe(ctx, s, with(standIn), sql)
+	if err != nil {
+		return Report{}, blame(st, views, err)
+	}
+	for _, text := range replace {
+		if _, err := s.Exec(ctx, text); err != nil {
+			return Report{}, blame(st, views, s.Explain(err))
+		}
+	}
+	err = result.run(ctx, with(prefix), sql, o.Limit)
 	if err != nil {
 		return Report{}, blame(st, views, err)
 	}
@@ -195,6 +202,13 @@ func answer(ctx context.Context, s *duck.Session, st *store.Store, views []*stor
 		return Report{}, err
 	}
 	return Report{Columns: result.columns, Rows: result.rows, Truncated: result.cut}, nil
+}
+
+func with(tables []string) string {
+	if len(tables) == 0 {
+		return ""
+	}
+	return "WITH " + strings.Join(tables, ", ") + "\n"
 }
 
 // blame finds the damaged part behind an engine's error about a file, so that the refusal names the part and not the SQL.
