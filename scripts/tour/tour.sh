@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The tour: real rows through two nodes, two buckets and a writer that is killed at every step. What it prints is docs/tour.md.
 #
-#   scripts/tour/tour.sh > docs/tour.md      # all of the index; about a quarter of an hour, most of it kills
+#   scripts/tour/tour.sh > docs/tour.md      # all of the index; ten to thirty minutes, most of it kills
 #   scripts/tour/tour.sh --small             # 500 rows of each file and three kills for each verb; a minute
 #
 # Needed: make build, Go, a Debian package index (apt-get update). MinIO (PATH or build/images/bin) and strace are used where they
