@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 //	refused N CODE contextful …  the same, wants the first line of standard error to begin with "CODE: ", and wants the project
 //	                             directory to be byte for byte what it was (locks and scratch aside)
 //	replace FILE OLD NEW         in place, wants OLD to be there
+//	expand FILE TARGET           a copy with $VARIABLES replaced
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -41,6 +42,7 @@ func TestScripts(t *testing.T) {
 			"status":  status,
 			"refused": refused,
 			"replace": replace,
+			"expand":  expand,
 		},
 		RequireUniqueNames: true,
 	})
@@ -125,4 +127,12 @@ func replace(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s holds no %q", args[0], args[1])
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, args[1], args[2])), 0o644))
+}
+
+func expand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: expand FILE TARGET")
+	}
+	text := os.Expand(ts.ReadFile(args[0]), ts.Getenv)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o644))
 }

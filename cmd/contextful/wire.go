@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,8 +60,11 @@ func (a *app) storeOptions(config *decl.Config) (store.Options, error) {
 	if err != nil {
 		return store.Options{}, err
 	}
+	if a.lockTimeout < 0 {
+		return store.Options{}, usageError{fmt.Errorf("--lock-timeout is %s, but a wait is 0 or longer", a.lockTimeout)}
+	}
 	return store.Options{
-		Config: config, Node: node, Clock: clock, LockTimeout: a.lockTimeout,
+		Config: config, Node: node, Clock: clock, LockTimeout: max(a.lockTimeout, 1), // 0 would be the store's own default
 		Log: func(line string) { a.log("%s", line) },
 	}, nil
 }
