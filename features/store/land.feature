@@ -117,6 +117,14 @@ Feature: land
     And alpha reads of "events" exactly the rows landed
     And with room again the landing of "events" succeeds on each alpha
 
+  @store.land.write-failed#full-disk
+  Scenario: a landing that finds the disk full at its last step leaves the columns it found
+    Given alpha has landed 4 rows of "events"
+    When alpha's landing of "events" finds no space left as it names its manifest
+    Then each of them is refused with StoreWriteFailed, naming a file of "events"
+    And alpha reads of "events" exactly the rows landed
+    And with room again the landing of "events" succeeds on each alpha
+
   @store.land.write-failed#read-only
   Scenario Outline: a read-only directory met by a <verb> costs no row
     Given alpha has landed 4 rows of "events"

@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 func registerDisk(s *Suite) {
 	s.Step(`^(\w+)'s (landing|fold) of "([^"]*)" finds (no space left|a read-only disk) at each (fsync|rename|mkdir)$`, diskFails)
 	s.Step(`^(\w+)'s landing of "([^"]*)" finds no space left in each file that it writes$`, filesFail)
+	s.Step(`^(\w+)'s landing of "([^"]*)" finds no space left as it names its manifest$`, manifestFails)
 	s.Step(`^each of them is refused with (\w+), naming a file of "([^"]*)"$`, eachRefused)
 	s.Step(`^with room again the (landing|fold) of "([^"]*)" succeeds on each (\w+)$`, roomAgain)
 
@@ -157,6 +159,23 @@ func filesFail(ctx context.Context, node, table string) error {
 		}
 	}
 	return failed(w, n, copies)
+}
+
+// manifestFails finds the disk full at the last step of a landing, when all else has been written: the name its manifest gets.
+func manifestFails(ctx context.Context, node, table string) error {
+	w := world.From(ctx)
+	n := w.Node(node)
+	args := verbArgs(w, "landing", table)
+	run, _ := w.Values["crash.run"].(string)
+	set, err := stopper.Calls("rename")
+	if err != nil {
+		return err
+	}
+	c, inTable, _, err := fail(ctx, w, n, 1, sut.Land, args, set, "ENOSPC", "1+", table, "data/runs/"+run+"/"+n.ID+"/_manifest.json")
+	if err != nil || inTable == 0 {
+		return errors.Join(err, failed(w, n, nil))
+	}
+	return failed(w, n, []*world.Node{c})
 }
 
 // landingKilledInTable is the common step for what is below the table's directory alone.
