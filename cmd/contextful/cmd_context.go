@@ -13,7 +13,7 @@ import (
 
 func (a *app) contextCommand() *cobra.Command {
 	return group("context", "Land rows and look at what the store holds",
-		a.landCommand(), a.filesCommand(), a.scanCommand(), a.runsCommand(), a.snapshotsCommand(), a.compactCommand(),
+		a.landCommand(), a.tablesCommand(), a.filesCommand(), a.scanCommand(), a.runsCommand(), a.snapshotsCommand(), a.compactCommand(),
 		a.checkCommand(), a.describeCommand())
 }
 
@@ -25,6 +25,61 @@ func (a *app) table(ctx context.Context, name string) (*session, *store.Table, e
 	}
 	t, err := s.store.Table(name)
 	return s, t, err
+}
+
+func (a *app) tablesCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "tables",
+		Short:   "List the store's tables",
+		Long:    "Lists the tables that are declared or present, with the snapshot that each one's pointer names." + exitHelp,
+		Example: "  contextful context tables",
+		Args:    exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := a.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			names, err := s.store.Tables()
+			if err != nil {
+				return err
+			}
+			report := struct {
+				Tables []tableRow `json:"tables"`
+			}{[]tableRow{}}
+			var lines []string
+			for _, name := range names {
+				t, err := s.store.TableAt(name)
+				if err != nil {
+					return err
+				}
+				p, _, err := t.Pointer()
+				if err != nil {
+					return err
+				}
+				row := tableRow{Table: name, Declared: s.project.Table(name) != nil, SnapshotID: p.SnapshotID}
+				report.Tables = append(report.Tables, row)
+				lines = append(lines, columns(name, row.words()...))
+			}
+			return a.list(report, lines)
+		},
+	}
+}
+
+type tableRow struct {
+	Table      string  `json:"table"`
+	Declared   bool    `json:"declared"`
+	SnapshotID *string `json:"snapshot_id"`
+}
+
+func (t tableRow) words() []string {
+	declared, snapshot := "declared", "not folded yet"
+	if !t.Declared {
+		declared = "not declared"
+	}
+	if t.SnapshotID != nil {
+		snapshot = *t.SnapshotID
+	}
+	return []string{declared, snapshot}
 }
 
 func (a *app) filesCommand() *cobra.Command {

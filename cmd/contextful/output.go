@@ -153,7 +153,9 @@ func (a *app) list(report any, lines []string) error {
 }
 
 // columns joins the cells of one line for list.
-func columns(cells ...string) string { return strings.Join(cells, "\t") }
+func columns(first string, rest ...string) string {
+	return strings.Join(append([]string{first}, rest...), "\t")
+}
 
 // count says "1 row", "2 rows".
 func count(n int64, what string) string {

@@ -286,7 +286,8 @@ func secret(path, key, text string) (Secret, error) {
 // no bucket name: the directory is the bucket.
 func (c *Config) RequireSync(getenv func(string) string) (*Sync, error) {
 	missing := func(what string) (*Sync, error) {
-		return nil, fault.New(fault.SyncNotConfigured, c.Path, c.Path+": "+what)
+		return nil, fault.New(fault.SyncNotConfigured, c.Path, c.Path+": "+what).
+			WithHint(`it needs [sync] with an endpoint, a prefix and, for object storage, a bucket, such as endpoint = "file:///srv/bucket" and prefix = "team"`)
 	}
 	switch s := c.Sync; {
 	case s == nil:

@@ -133,7 +133,7 @@ func (w *walker) visit(n map[string]any) error {
 		}
 	case "SHOW_REF":
 		if n["query"] == nil {
-			return refused("SHOW is not available; DESCRIBE <table> and SUMMARIZE <table> are")
+			return refused("SHOW is not available; DESCRIBE <table> and SUMMARIZE <table> are, and contextful context tables lists the tables")
 		}
 		w.show = true
 	}

@@ -140,7 +140,8 @@ func match(st *store.Store, parsed *statement) ([]string, error) {
 			case looksLikeFile(name):
 				return nil, refused("%q is no table of the store, and a query reads no files", name)
 			default:
-				return nil, fault.New(fault.StoreTableUnknown, name, fmt.Sprintf("table %q is neither declared nor present in this store", name))
+				return nil, fault.New(fault.StoreTableUnknown, name, fmt.Sprintf("table %q is neither declared nor present in this store", name)).
+					WithHint("contextful context tables lists those that are")
 			}
 		}
 		for _, other := range found {
