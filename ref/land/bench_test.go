@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
@@ -79,6 +80,19 @@ func parsed(b *testing.B, data []byte) *collector {
 // BenchmarkRawWrite1M writes the same typed rows, without injected columns, through arrow-go's own writer with Zstandard, in
 // row groups of the same size, and syncs the file.
 func BenchmarkRawWrite1M(b *testing.B) {
+	rawWrite(b, func(*arrow.Schema) *parquet.WriterProperties {
+		return parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Zstd), parquet.WithMaxRowGroupLength(colfile.RowGroupRows))
+	})
+}
+
+// BenchmarkRawWriteTuned1M is the same with the encodings that a part of ours has, by which numbers are cheap.
+func BenchmarkRawWriteTuned1M(b *testing.B) {
+	rawWrite(b, func(sc *arrow.Schema) *parquet.WriterProperties {
+		return colfile.WriterProperties(sc, colfile.Options{})
+	})
+}
+
+func rawWrite(b *testing.B, properties func(*arrow.Schema) *parquet.WriterProperties) {
 	c := parsed(b, benchRows(1_000_000))
 	s := &schema.Schema{}
 	for _, col := range c.columns {
@@ -91,8 +105,7 @@ func BenchmarkRawWrite1M(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		w, err := pqarrow.NewFileWriter(sc, f, parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Zstd), parquet.WithMaxRowGroupLength(colfile.RowGroupRows)),
-			pqarrow.DefaultWriterProps())
+		w, err := pqarrow.NewFileWriter(sc, f, properties(sc), pqarrow.DefaultWriterProps())
 		if err != nil {
 			b.Fatal(err)
 		}
