@@ -15,10 +15,12 @@ import (
 	"contextful/ref/fault"
 )
 
-// Bounds of a row group. A reader holds one at a time.
+// Bounds of a row group. A reader holds one at a time: written counts as encoded, raw as it lies in a reader's memory, where text
+// that compresses a thousandfold takes its full length again.
 const (
-	RowGroupRows  = 128 << 10
-	RowGroupBytes = 64 << 20
+	RowGroupRows     = 128 << 10
+	RowGroupBytes    = 64 << 20
+	RowGroupRawBytes = 128 << 20
 )
 
 // Options sets what a table decides about its parts; the zero Options is right for most.
@@ -36,6 +38,7 @@ type Writer struct {
 	fine  map[int]bool
 	rows  int64
 	limit int64
+	raw   int64 // of the open row group
 }
 
 // countingWriter hides the Close of what it writes to, since the Parquet writer closes whatever can be closed.
@@ -133,10 +136,28 @@ func (w *Writer) Write(rec arrow.RecordBatch) (err error) {
 		}
 	}
 	w.rows += rec.NumRows()
-	if w.pq.RowGroupTotalBytesWritten() >= w.limit {
+	w.raw += rawBytes(rec)
+	if w.pq.RowGroupTotalBytesWritten() >= w.limit || w.raw >= RowGroupRawBytes {
+		w.raw = 0
 		return w.pq.NewBufferedRowGroupChecked()
 	}
 	return nil
+}
+
+// rawBytes is about what the values of a record take, without what they share with others.
+func rawBytes(rec arrow.RecordBatch) (n int64) {
+	for _, column := range rec.Columns() {
+		if e, ok := column.(array.ExtensionArray); ok {
+			column = e.Storage()
+		}
+		switch a := column.(type) {
+		case array.BinaryLike:
+			n += int64(len(a.ValueBytes()))
+		default:
+			n += 8 * int64(a.Len())
+		}
+	}
+	return n
 }
 
 // hasFineDigits reports whether a nanosecond timestamp column holds digits below the microsecond.
