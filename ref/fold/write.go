@@ -23,8 +23,35 @@ import (
 	"contextful/ref/vfs"
 )
 
-// copyOptions: as colfile writes its own parts, zstd and row groups of 128 Ki rows at most.
-const copyOptions = "(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 122880)"
+// A row group as colfile writes its own: so many rows at most, and fewer where they are large. The engine holds some groups in
+// memory at a time and counts rows, so the bytes are estimated from the inputs: text takes several times its compressed size.
+const (
+	groupRows     = 122880
+	leastRows     = 2048 // what the engine moves at a time
+	groupBytes    = colfile.RowGroupBytes
+	compressedFor = 4
+)
+
+// copyOptions are those of the parts of this pass.
+func (p *pass) copyOptions() string {
+	var size, rows int64
+	for _, f := range p.view.Files {
+		// A file that is gone is refused where it is read.
+		if info, err := p.fs().Stat(f.Path); err == nil && f.Rows > 0 {
+			size, rows = size+info.Size(), rows+f.Rows
+		}
+	}
+	return fmt.Sprintf("(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE %d)", rowsOfGroup(size, rows))
+}
+
+// rowsOfGroup is for rows that lie in files of size bytes.
+func rowsOfGroup(size, rows int64) int64 {
+	if size <= 0 || rows <= 0 {
+		return groupRows
+	}
+	each := max(1, size/rows) * compressedFor
+	return min(groupRows, max(leastRows, groupBytes/each))
+}
 
 // pass is one pass's work with the engine.
 type pass struct {
@@ -324,7 +351,7 @@ func (p *pass) copyTo(ctx context.Context, query, name string, values []*string)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := p.session.Exec(ctx, "COPY ("+query+") TO "+duck.Text(engineName)+" "+copyOptions)
+	rows, err := p.session.Exec(ctx, "COPY ("+query+") TO "+duck.Text(engineName)+" "+p.copyOptions())
 	if err != nil {
 		return nil, err
 	}
