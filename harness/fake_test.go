@@ -29,9 +29,14 @@ func fakeSUT(args []string) int {
 			fmt.Fprintln(os.Stderr, "StoreWriteFailed: the disk is full")
 			return 1
 		}
-		return ended(os.MkdirAll(store, 0o755))
+		if err := os.MkdirAll(store, 0o755); err != nil || mode == "idle" {
+			return ended(err)
+		}
+		return ended(os.WriteFile(filepath.Join(store, "store-id"), []byte("0a3f7c52-9d1e-4b68-8a70-5c2e91d4f6b3\n"), 0o644))
 	case verb == "context land":
 		switch mode {
+		case "lazy":
+			return 0
 		case "hang":
 			select {}
 		case "panic":

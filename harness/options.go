@@ -69,6 +69,9 @@ func (o *Options) defaults() error {
 		o.Wall = wall
 	}
 	if o.Driver == nil {
+		if err := o.SUT.Startable(); err != nil {
+			return err
+		}
 		o.Driver = &sut.Processes{Config: o.SUT, Now: o.Wall}
 	}
 	if o.Jobs <= 0 {
@@ -141,16 +144,46 @@ func (o *Options) choose(all []*question) ([]*question, error) {
 	}
 	for i, g := range globs {
 		if !used[i] {
-			return nil, &SelectionError{fmt.Sprintf("no scenario asks a clause that %q selects", g)}
+			return nil, o.unasked(g)
 		}
 	}
 	for _, id := range o.Scenarios {
 		if !foundID[id] {
-			return nil, &SelectionError{fmt.Sprintf("there is no scenario %q", id)}
+			var known []string
+			for _, q := range all {
+				known = append(known, q.id)
+			}
+			return nil, &SelectionError{fmt.Sprintf("there is no scenario %q%s", id, sut.DidYouMean(id, known))}
+		}
+	}
+	for _, p := range Globs(o.Profile) {
+		known := []string{"core"}
+		for _, c := range spec.Capabilities() {
+			known = append(known, c.Name)
+		}
+		if !slices.Contains(known, p) {
+			return nil, &SelectionError{fmt.Sprintf("there is no capability %q%s; there are %s", p, sut.DidYouMean(p, known), strings.Join(known, ", "))}
 		}
 	}
 	if len(out) == 0 {
 		return nil, &SelectionError{"the selection matches no scenario"}
 	}
 	return out, nil
+}
+
+// unasked says why a glob selects nothing: there is no such clause, or nobody asks it yet.
+func (o *Options) unasked(glob string) error {
+	clause, facet, withFacet := strings.Cut(glob, "#")
+	clauses := o.Spec.Match(clause)
+	if len(clauses) == 0 {
+		var known []string
+		for _, c := range o.Spec.All() {
+			known = append(known, c.ID)
+		}
+		return &SelectionError{fmt.Sprintf("no clause of the law is called %q%s; `contextful-conform list` names them all", clause, sut.DidYouMean(clause, known))}
+	}
+	if withFacet && len(clauses) == 1 && facet != "*" && !clauses[0].HasFacet(facet) {
+		return &SelectionError{fmt.Sprintf("the clause %s has no facet %q%s", clauses[0].ID, facet, sut.DidYouMean(facet, clauses[0].FacetNames()))}
+	}
+	return &SelectionError{fmt.Sprintf("no scenario asks a clause that %q selects", glob)}
 }

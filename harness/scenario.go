@@ -137,7 +137,7 @@ func (r *runner) initialise(sc *godog.ScenarioContext, rec *recorder) {
 		return ctx, nil
 	})
 	sc.StepContext().After(func(ctx context.Context, _ *godog.Step, status godog.StepResultStatus, err error) (context.Context, error) {
-		rec.stepEnds(status, err)
+		rec.stepEnds(status, world.Finding(ctx, err))
 		return ctx, nil
 	})
 }
@@ -243,7 +243,11 @@ func (r *runner) conclude(s *Scenario, w *world.World, err error) {
 		missing     *services.Unavailable
 		noStopper   *stopper.Unavailable
 		unsupported *world.Unsupported
+		unusable    *sut.ConfigError
 	)
+	if errors.As(err, &unusable) && r.abort != nil {
+		r.abort(unusable)
+	}
 	given := s.FailedStep != nil && s.FailedStep.Kind == "Given"
 	switch {
 	case errors.As(err, &mismatch):

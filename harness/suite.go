@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"contextful/harness/services"
 	"contextful/harness/steps"
 	"contextful/harness/stopper"
+	"contextful/harness/sut"
 )
 
 // Run asks every selected question. Its error is exit code 2: a configuration, a selection or a feature that cannot be
@@ -50,8 +52,16 @@ func Run(ctx context.Context, o Options) (*Results, error) {
 	if err := r.makeDir(); err != nil {
 		return nil, err
 	}
+	ctx, abort := context.WithCancelCause(ctx)
+	defer abort(nil)
+	r.abort = abort
 	res := &Results{Started: r.started, Options: o, Scenarios: make([]Scenario, len(chosen))}
 	r.all(ctx, chosen, res)
+	var unusable *sut.ConfigError
+	if errors.As(context.Cause(ctx), &unusable) {
+		_ = os.RemoveAll(r.dir) // nothing in it says more than the error
+		return nil, unusable
+	}
 	res.Interrupted = ctx.Err() != nil
 	for _, s := range r.services.Report() {
 		if s.State != services.NotAsked {
@@ -146,6 +156,8 @@ type runner struct {
 	dir      string
 	started  time.Time
 	known    func(string) bool
+
+	abort func(cause error) // ends the run: no verb can be asked
 
 	mu   sync.Mutex // guards done and the observer
 	done int

@@ -78,6 +78,13 @@ func TestVerdicts(t *testing.T) {
 			require.True(t, s.SettingFailed)
 			require.False(t, s.Kills())
 		}},
+		{"an init that makes nothing", "idle", scenario("s", `Given alpha has landed 3 rows of "events"`, `Then alpha reads 3 rows of "events"`), Fail, "init makes alpha's store", func(t *testing.T, s Scenario) {
+			require.True(t, s.SettingFailed)
+		}},
+		{"a landing that leaves nothing", "lazy", scenario("s", `Given alpha has landed 3 rows of "events"`, `Then alpha reads 3 rows of "events"`), Fail, "has landed run run-1", func(t *testing.T, s Scenario) {
+			require.True(t, s.SettingFailed)
+		}},
+		{"a file of the store that is not there", "good", scenario("s", `When alpha lands 3 rows of "events"`, `And the manifest of run "run-1" of "events" on alpha is of the next major`), Fail, "expected a file, got none", nil},
 		{"a crash kills no mutant", "panic", scenario("s", lands), Fail, "succeeds", func(t *testing.T, s Scenario) {
 			require.True(t, s.Crashed)
 			require.False(t, s.Kills())

@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,7 +17,7 @@ func Declaration(project string) (map[string]any, error) {
 	}
 	doc := map[string]any{}
 	if err := toml.Unmarshal(text, &doc); err != nil {
-		return nil, fmt.Errorf("%s is no TOML: %w", path, err)
+		return nil, wrong("%s is no TOML: %w", path, err)
 	}
 	return doc, nil
 }

@@ -73,20 +73,31 @@ type SnapshotDoc struct {
 // SnapshotForm is the form of a snapshot id.
 var SnapshotForm = regexp.MustCompile(`^snapshot-[0-9]{20}$`)
 
+// A DocumentError says that a document or a part of the store is not there, or is not what it has to be: a finding about
+// whoever wrote it, never a failure to look. It wraps fs.ErrNotExist where the thing is missing.
+type DocumentError struct{ Err error }
+
+func (e *DocumentError) Error() string { return e.Err.Error() }
+
+func (e *DocumentError) Unwrap() error { return e.Err }
+
+// wrong makes a DocumentError.
+func wrong(format string, args ...any) error { return &DocumentError{fmt.Errorf(format, args...)} }
+
 // decode reads a JSON object into v and insists on the required keys. Numbers keep every digit because v has integers.
 func decode(what string, text []byte, v any, required ...string) error {
 	var keys map[string]json.RawMessage
 	if err := json.Unmarshal(text, &keys); err != nil {
-		return fmt.Errorf("%s is not a JSON object: %w", what, err)
+		return wrong("%s is not a JSON object: %w", what, err)
 	}
 	for _, k := range required {
 		if _, ok := keys[k]; !ok {
-			return fmt.Errorf("%s has no key %q", what, k)
+			return wrong("%s has no key %q", what, k)
 		}
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	if err := d.Decode(v); err != nil {
-		return fmt.Errorf("%s: %w", what, err)
+		return wrong("%s: %w", what, err)
 	}
 	return nil
 }
@@ -104,7 +115,7 @@ func DecodePointer(what string, text []byte) (PointerDoc, error) {
 	if doc.SnapshotID != nil {
 		p.SnapshotID = *doc.SnapshotID
 		if !SnapshotForm.MatchString(p.SnapshotID) {
-			return p, fmt.Errorf("%s names %q, which is no snapshot id", what, p.SnapshotID)
+			return p, wrong("%s names %q, which is no snapshot id", what, p.SnapshotID)
 		}
 	}
 	return p, nil
@@ -167,7 +178,7 @@ func Run(root, table, run, node string) (RunDoc, error) {
 			return r, nil
 		}
 	}
-	return RunDoc{}, fmt.Errorf("run %s of %s: %w", run, table, fs.ErrNotExist)
+	return RunDoc{}, wrong("run %s of %s: %w", run, table, fs.ErrNotExist)
 }
 
 // DecodeRun reads the text of a run manifest.
@@ -233,12 +244,12 @@ func Chain(root, table string) ([]SnapshotDoc, error) {
 	seen := map[string]bool{}
 	for id := p.SnapshotID; id != ""; {
 		if seen[id] {
-			return nil, fmt.Errorf("the chain of %s comes back to %s", table, id)
+			return nil, wrong("the chain of %s comes back to %s", table, id)
 		}
 		seen[id] = true
 		s, err := Snapshot(root, table, id)
 		if err != nil {
-			return nil, fmt.Errorf("the chain of %s: %w", table, err)
+			return nil, wrong("the chain of %s: %w", table, err)
 		}
 		out = append(out, s)
 		id = s.Parent
@@ -298,7 +309,7 @@ func StoreID(root string) (string, error) {
 		return "", err
 	}
 	if !uuid4.Match(text) {
-		return "", fmt.Errorf("store-id holds %q, which is no canonical UUID of version 4 and a line end", text)
+		return "", wrong("store-id holds %q, which is no canonical UUID of version 4 and a line end", text)
 	}
 	return strings.TrimSpace(string(text)), nil
 }

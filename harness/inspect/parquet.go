@@ -28,7 +28,7 @@ func ParquetColumns(path string) (cols []ColumnDoc, rows int64, err error) {
 	defer recovered(path, &err)
 	f, err := file.OpenParquetFile(path, false)
 	if err != nil {
-		return nil, 0, fmt.Errorf("the part %s does not open: %w", path, err)
+		return nil, 0, wrong("the part %s does not open: %w", path, err)
 	}
 	defer func() { _ = f.Close() }()
 	s := f.MetaData().Schema
@@ -42,7 +42,7 @@ func ParquetColumns(path string) (cols []ColumnDoc, rows int64, err error) {
 // recovered turns a panic of the Parquet library into an error: a damaged part must not take the kit down.
 func recovered(path string, err *error) {
 	if e := recover(); e != nil {
-		*err = fmt.Errorf("the part %s cannot be read: %v", path, e)
+		*err = wrong("the part %s cannot be read: %v", path, e)
 	}
 }
 
@@ -73,16 +73,16 @@ func parquetPart(path string) (g Grid, err error) {
 	defer recovered(path, &err)
 	f, err := file.OpenParquetFile(path, false)
 	if err != nil {
-		return g, fmt.Errorf("the part %s does not open: %w", path, err)
+		return g, wrong("the part %s does not open: %w", path, err)
 	}
 	defer func() { _ = f.Close() }()
 	r, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
 	if err != nil {
-		return g, fmt.Errorf("the part %s: %w", path, err)
+		return g, wrong("the part %s: %w", path, err)
 	}
 	t, err := r.ReadTable(context.Background())
 	if err != nil {
-		return g, fmt.Errorf("the part %s: %w", path, err)
+		return g, wrong("the part %s: %w", path, err)
 	}
 	defer t.Release()
 	for _, fd := range t.Schema().Fields() {

@@ -46,7 +46,7 @@ func DecodeSchema(what string, text []byte) ([]Field, error) {
 		doc.Fields = doc.Schema.Fields
 	}
 	if doc.Fields == nil {
-		return nil, fmt.Errorf("%s has no fields", what)
+		return nil, wrong("%s has no fields", what)
 	}
 	var out []Field
 	for _, f := range doc.Fields {

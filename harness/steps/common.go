@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
+	"contextful/harness/inspect"
 	"contextful/harness/sut"
 	"contextful/harness/verify"
 	"contextful/harness/world"
@@ -199,7 +203,7 @@ func succeeds(ctx context.Context, word string) error {
 	if err != nil {
 		return err
 	}
-	return verify.Succeeded(c.Result)
+	return done(ctx, c)
 }
 
 func nodeSucceeds(ctx context.Context, node, word string) error {
@@ -207,7 +211,45 @@ func nodeSucceeds(ctx context.Context, node, word string) error {
 	if err != nil {
 		return err
 	}
-	return verify.Succeeded(c.Result)
+	return done(ctx, c)
+}
+
+// done fails unless a verb ended with exit 0 and, where its success leaves or prints something that no other step of its
+// scenarios looks at, unless that is there: a program that does nothing has not succeeded.
+func done(ctx context.Context, c world.Call) error {
+	if err := verify.Succeeded(c.Result); err != nil {
+		return err
+	}
+	what := fmt.Sprintf("%s's %s has done what it says", c.Node, c.Verb)
+	switch c.Verb {
+	case sut.Init:
+		return storeMade(ctx, what, c.Node)
+	case sut.Query, sut.Scan:
+		if _, err := inspect.ParseGrid(c.Stdout); err != nil {
+			return verify.Fail(what, `{"columns": […], "rows": [[…]], "truncated": false}`, err)
+		}
+	case sut.Emit:
+		if _, err := emittedDoc(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// storeMade looks for a store-id below the project, whatever its name is.
+func storeMade(ctx context.Context, what, node string) error {
+	for _, n := range world.From(ctx).Nodes() {
+		if n.Name != node {
+			continue
+		}
+		entries, err := inspect.Entries(filepath.Join(n.Project(), ".contextful", "context"))
+		if err != nil {
+			return err
+		}
+		made := slices.ContainsFunc(entries, func(e string) bool { return path.Base(e) == "store-id" })
+		return verify.That(made, what, "a store-id below .contextful/context", "none")
+	}
+	return nil
 }
 
 // outcome waits for the verb of that word where it is still under way, and gives its call.

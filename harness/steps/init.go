@@ -175,30 +175,40 @@ func identityCanonical(ctx context.Context, node string) error {
 	return nil
 }
 
-// identityBefore is what store-id held when the node's latest verb was asked, or what a step that removed it remembered.
-func identityBefore(w *world.World, n *world.Node) inspect.TreeFile {
-	if old, ok := w.Values["init.identity."+n.Name].(inspect.TreeFile); ok {
-		return old
+// identities are what store-id held when the node's latest verb was asked, or what a step that removed it remembered, and
+// what it holds now. Both have to be there: nothing is no identity that could be kept or changed.
+func identities(ctx context.Context, node string) (old, now inspect.TreeFile, err error) {
+	w := world.From(ctx)
+	n := w.Node(node)
+	tree, err := n.Tree()
+	if err != nil {
+		return old, now, err
 	}
-	return n.Before()["store-id"]
+	old, had := w.Values["init.identity."+node].(inspect.TreeFile)
+	if !had {
+		old, had = n.Before()["store-id"]
+	}
+	now, has := tree["store-id"]
+	if err := verify.That(had, node+" had an identity before", "a file store-id", "none"); err != nil {
+		return old, now, err
+	}
+	return old, now, verify.That(has, node+" has an identity", "a file store-id", "none")
 }
 
 func identityKept(ctx context.Context, node string) error {
-	w := world.From(ctx)
-	now, err := w.Node(node).Tree()
+	old, now, err := identities(ctx, node)
 	if err != nil {
 		return err
 	}
-	return verify.Equal(node+" has the identity it had", identityBefore(w, w.Node(node)), now["store-id"])
+	return verify.Equal(node+" has the identity it had", old, now)
 }
 
 func identityNew(ctx context.Context, node string) error {
-	w := world.From(ctx)
-	now, err := w.Node(node).Tree()
+	old, now, err := identities(ctx, node)
 	if err != nil {
 		return err
 	}
-	return verify.That(identityBefore(w, w.Node(node)) != now["store-id"], node+" has another identity than it had", "another store-id", "the same")
+	return verify.That(old != now, node+" has another identity than it had", "another store-id", "the same")
 }
 
 func identityOf(ctx context.Context, node, other string) error {
@@ -246,7 +256,11 @@ func rootRemoved(ctx context.Context, node string) error {
 	if err != nil {
 		return err
 	}
-	w.Values["init.identity."+node] = old["store-id"]
+	id, ok := old["store-id"]
+	if err := verify.That(ok, node+"'s store has an identity before it is removed", "a file store-id", "none"); err != nil {
+		return err
+	}
+	w.Values["init.identity."+node] = id
 	n.Bare = true // what is made anew is made by init alone
 	return os.RemoveAll(n.Root())
 }

@@ -227,8 +227,11 @@ func readsBounded(ctx context.Context, node, table, bound string) error {
 	asOf := map[string]string{"as of the far future": "2199-01-01T00:00:00Z"}[bound]
 	if bound == "as of the moment before the pointer's" {
 		chain, err := inspect.Chain(w.Node(node).Root(), table)
-		if err != nil || len(chain) == 0 {
-			return fmt.Errorf("no chain of %s to bound a read by: %w", table, err)
+		if err != nil {
+			return err
+		}
+		if len(chain) == 0 {
+			return verify.Fail(node+" has a snapshot of "+table+" to bound a read by", "a chain", "none")
 		}
 		asOf = sut.Instant(chain[0].CreatedAt.Add(-1))
 	}
@@ -242,8 +245,11 @@ func readsBounded(ctx context.Context, node, table, bound string) error {
 func readsAsOfSnapshot(ctx context.Context, node, table, which string, t *godog.Table) error {
 	chain, err := inspect.Chain(world.From(ctx).Node(node).Root(), table)
 	at := len(chain) - map[string]int{"first": 1, "second": 2}[which]
-	if err != nil || at < 0 {
-		return fmt.Errorf("%s has no %s snapshot of %s: %w", node, which, table, err)
+	if err != nil {
+		return err
+	}
+	if at < 0 || at >= len(chain) {
+		return verify.Fail(fmt.Sprintf("%s has a %s snapshot of %s", node, which, table), "a chain that long", fmt.Sprintf("%d snapshots", len(chain)))
 	}
 	return readsRowsAsOf(ctx, node, table, sut.Instant(chain[at].CreatedAt), t)
 }

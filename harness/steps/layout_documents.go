@@ -44,8 +44,11 @@ func manifestPath(w *world.World, n *world.Node, which, table string) (string, e
 	}
 	chain, err := inspect.Chain(n.Root(), table)
 	at := map[string]int{"the pointer's snapshot": 0, "a parent's snapshot": 1}[which]
-	if err != nil || at >= len(chain) {
-		return "", fmt.Errorf("%s has not %s of %s: %w", n.Name, which, table, err)
+	if err != nil {
+		return "", err
+	}
+	if at >= len(chain) {
+		return "", verify.Fail(fmt.Sprintf("%s has %s of %s", n.Name, which, table), fmt.Sprintf("a chain of %d or more", at+1), len(chain))
 	}
 	w.Values["name:the snapshot's manifest"] = chain[at].SnapshotID + "/_manifest.json"
 	return filepath.Join(chain[at].Dir, "_manifest.json"), nil
@@ -217,12 +220,18 @@ func strayComes(ctx context.Context, age, table, node string) error {
 		return err
 	}
 	from, err := inspect.Chain(n.Root(), "strays")
-	if err != nil || len(from) == 0 {
-		return fmt.Errorf("no snapshot to copy: %w", err)
+	if err != nil {
+		return err
+	}
+	if len(from) == 0 {
+		return verify.Fail(node+" has made a snapshot", "a chain", "none")
 	}
 	to, err := inspect.Chain(n.Root(), table)
-	if err != nil || len(to) == 0 {
-		return fmt.Errorf("no snapshot to stand beside: %w", err)
+	if err != nil {
+		return err
+	}
+	if len(to) == 0 {
+		return verify.Fail(node+" has made a snapshot", "a chain", "none")
 	}
 	made, parent := to[0].CreatedAt.Add(time.Hour), any(to[0].SnapshotID)
 	if age == "just before" {

@@ -60,7 +60,11 @@ func leaseArgs(w *world.World, table string) sut.Args {
 
 func hasTakenLease(ctx context.Context, node, table string) error {
 	w := world.From(ctx)
-	return w.Ok(ctx, w.Node(node), sut.LeaseAcquire, leaseArgs(w, table))
+	if err := w.Ok(ctx, w.Node(node), sut.LeaseAcquire, leaseArgs(w, table)); err != nil {
+		return err
+	}
+	_, err := w.BucketLease(ctx, table)
+	return err
 }
 
 func startsToTakeLease(ctx context.Context, node, table string) error {

@@ -104,7 +104,7 @@ func refusedSnapshots(ctx context.Context, node string) ([]string, error) {
 	}
 	sort.Strings(out)
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%s's leased fold wrote no snapshot into the bucket", node)
+		return nil, verify.Fail(node+"'s leased fold writes a snapshot into the bucket", "objects of a snapshot", "none")
 	}
 	return out, nil
 }

@@ -138,8 +138,11 @@ func tellsOf(ctx context.Context, phrase string) error {
 }
 
 func notRefusedWith(ctx context.Context, code string) error {
-	c, err := outcome(ctx, "probe", "")
+	_, c, ok, err := verdictOf(ctx)
 	if err != nil {
+		return err
+	}
+	if err := verify.That(ok || !c.OK(), "the probe says what it found", "a verdict, or a refusal", verify.Outcome(c.Result)+", and no verdict"); err != nil {
 		return err
 	}
 	w := world.From(ctx)

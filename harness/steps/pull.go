@@ -108,7 +108,7 @@ func runKey(ctx context.Context, w *world.World, what, table string) (string, er
 		}
 	}
 	if found == "" {
-		return "", fmt.Errorf("the bucket lists no run of %q", table)
+		return "", verify.Fail(fmt.Sprintf("the bucket lists a run of %q", table), "an entry", "none")
 	}
 	return found, nil
 }

@@ -91,7 +91,7 @@ func askedNothingAgain(ctx context.Context, node string) error {
 		had[k] = had[k] || given(entries[i])
 	}
 	if len(had) == 0 {
-		return fmt.Errorf("%s's pull asked for no part", node)
+		return verify.Fail(node+"'s pull asks for parts", "a GET of a part", "none")
 	}
 	return verify.Nothing(node+"'s pull has asked again for no part that it had been given", again)
 }

@@ -207,7 +207,7 @@ func holdsAlready(ctx context.Context, what, which, node, table string) error {
 		return err
 	}
 	if len(runs) == 0 {
-		return fmt.Errorf("%s has no run of %s", node, table)
+		return verify.Fail(node+" has a run of "+table, "a committed run", "none")
 	}
 	latest := runs[0]
 	for _, r := range runs {

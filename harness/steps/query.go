@@ -45,8 +45,11 @@ func secretFiles(ctx context.Context, node string) error {
 		}
 	}
 	runs, err := inspect.Runs(n.Root(), "events")
-	if err != nil || len(runs) == 0 || len(runs[0].Parts) == 0 {
-		return fmt.Errorf("%s has no run of events: %w", node, err)
+	if err != nil {
+		return err
+	}
+	if len(runs) == 0 || len(runs[0].Parts) == 0 {
+		return verify.Fail(node+" has a run of events", "a manifest that names a part", "none")
 	}
 	part := runs[0].Parts[0].Path
 	body, err := os.ReadFile(part)

@@ -196,8 +196,11 @@ func strayPart(ctx context.Context, table, where, node string) error {
 		return err
 	}
 	chain, err := inspect.Chain(n.Root(), table)
-	if err != nil || len(chain) == 0 {
-		return fmt.Errorf("no snapshot of %s to lie beside: %w", table, err)
+	if err != nil {
+		return err
+	}
+	if len(chain) == 0 {
+		return verify.Fail(node+" has a snapshot of "+table+" to lie beside", "a chain", "none")
 	}
 	dir, ok := map[string]string{"in a run's directory": run.Dir, "in a snapshot's directory": chain[0].Dir, "in a snapshot's indexes": filepath.Join(chain[0].Dir, "indexes"),
 		"in a run's indexes": filepath.Join(run.Dir, "indexes"), "among the runs": filepath.Dir(run.Dir), "under a run id of its own": n.TablePath(table, "data/runs/stray/"+n.ID)}[where]
@@ -328,8 +331,10 @@ func partDamaged(ctx context.Context, whose, table, node, how string) error {
 			return err
 		}
 		parts = doc.Parts
-	} else if chain, err := inspect.Chain(n.Root(), table); err != nil || len(chain) == 0 {
-		return fmt.Errorf("no snapshot of %s: %w", table, err)
+	} else if chain, err := inspect.Chain(n.Root(), table); err != nil {
+		return err
+	} else if len(chain) == 0 {
+		return verify.Fail(n.Name+" has a snapshot of "+table, "a chain", "none")
 	} else {
 		parts = chain[0].Parts
 	}

@@ -278,7 +278,7 @@ func runsCollected(ctx context.Context, owner, table, node string) error {
 		}
 	}
 	if gone == 0 {
-		return fmt.Errorf("%s has no run of %s's to collect", node, owner)
+		return verify.Fail(fmt.Sprintf("%s has a run of %s's to collect", node, owner), "a committed run", "none")
 	}
 	return nil
 }

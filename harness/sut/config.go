@@ -6,8 +6,11 @@ package sut
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"sort"
@@ -94,6 +97,31 @@ func Load(path string) (*Config, error) {
 	return Parse(path, text)
 }
 
+// Startable says in one message why the command cannot be started; nil where it can. The error is a *ConfigError.
+func (c *Config) Startable() error {
+	name := c.Command[0]
+	_, err := exec.LookPath(name)
+	if err == nil || errors.Is(err, exec.ErrDot) {
+		return nil
+	}
+	hint := "a path with a slash is relative to the conform.toml"
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		hint = "is it a file, and executable? chmod +x " + name
+	case !strings.Contains(name, "/"):
+		hint = "a bare name is looked for in PATH; a path needs a slash: ./" + name
+	}
+	var e *exec.Error
+	if errors.As(err, &e) {
+		err = e.Err
+	}
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return &ConfigError{c.Path, fmt.Sprintf("[sut] command: %s cannot be started: %v (hint: %s)", name, err, hint)}
+}
+
 // Parse is Load of a text; path is for messages and for relative commands.
 func Parse(path string, text []byte) (*Config, error) {
 	fail := func(format string, args ...any) (*Config, error) {
@@ -101,14 +129,7 @@ func Parse(path string, text []byte) (*Config, error) {
 	}
 	var f configFile
 	if err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&f); err != nil {
-		if strict, ok := err.(*toml.StrictMissingError); ok {
-			var keys []string
-			for _, e := range strict.Errors {
-				keys = append(keys, strings.Join(e.Key(), "."))
-			}
-			return fail("unknown key %s", strings.Join(keys, ", "))
-		}
-		return fail("not readable as TOML: %v", err)
+		return fail("%v", tomlError(err))
 	}
 	c := &Config{Path: path, Name: f.Sut.Name, Command: f.Sut.Command, Clock: Clock(f.Sut.Clock), FormatMajor: f.Format.Major,
 		Prepare: f.Prepare.Command, Env: f.Sut.Env, Limit: DefaultLimit, Verbs: map[Verb]Template{}}
@@ -158,6 +179,25 @@ func Parse(path string, text []byte) (*Config, error) {
 	return c, nil
 }
 
+// tomlError says at which line a text is no TOML, or no conform.toml.
+func tomlError(err error) error {
+	var strict *toml.StrictMissingError
+	if errors.As(err, &strict) {
+		var keys []string
+		for _, e := range strict.Errors {
+			row, _ := e.Position()
+			keys = append(keys, fmt.Sprintf("%s (line %d)", strings.Join(e.Key(), "."), row))
+		}
+		return fmt.Errorf("unknown key %s", strings.Join(keys, ", "))
+	}
+	var bad *toml.DecodeError
+	if errors.As(err, &bad) {
+		row, column := bad.Position()
+		return fmt.Errorf("line %d, column %d: not readable as TOML: %v", row, column, err)
+	}
+	return fmt.Errorf("not readable as TOML: %w", err)
+}
+
 func capabilities(stated map[string]bool) (map[string]bool, error) {
 	out := map[string]bool{}
 	var missing []string
@@ -171,7 +211,15 @@ func capabilities(stated map[string]bool) (map[string]bool, error) {
 		delete(stated, key)
 	}
 	if len(stated) > 0 {
-		return nil, fmt.Errorf("[capabilities] unknown key %s", strings.Join(sorted(stated), ", "))
+		var known []string
+		for _, c := range spec.Capabilities() {
+			known = append(known, strings.ReplaceAll(c.Name, "-", "_"))
+		}
+		var strange []string
+		for _, key := range sorted(stated) {
+			strange = append(strange, key+DidYouMean(key, known))
+		}
+		return nil, fmt.Errorf("[capabilities] unknown key %s", strings.Join(strange, ", "))
 	}
 	if len(missing) > 0 {
 		return nil, fmt.Errorf("[capabilities] %s not stated: every capability is true or false", strings.Join(missing, ", "))
@@ -195,7 +243,11 @@ func (c *Config) verbs(given map[string]any) error {
 	for _, name := range sorted(given) {
 		info, ok := verbInfo(Verb(name))
 		if !ok {
-			return fmt.Errorf("[verbs] unknown verb %s", name)
+			var known []string
+			for _, v := range Verbs() {
+				known = append(known, string(v.Verb))
+			}
+			return fmt.Errorf("[verbs] unknown verb %s%s", name, DidYouMean(name, known))
 		}
 		t, err := template(given[name])
 		if err == nil {

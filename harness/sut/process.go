@@ -110,10 +110,20 @@ func (p *Processes) launch(node Node, verb Verb, argv []string, added map[string
 		r.res.Started = p.Now()
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("the implementation cannot be started: %w", err)
+		return nil, p.notStarted(node, err)
 	}
 	go r.reap()
 	return r, nil
+}
+
+// notStarted tells a command that no verb can ever be asked of, a *ConfigError, from a start that failed this once.
+func (p *Processes) notStarted(node Node, err error) error {
+	var at *os.PathError
+	if len(node.Wrap) == 0 && errors.As(err, &at) && at.Op == "fork/exec" &&
+		(errors.Is(err, syscall.ENOEXEC) || errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.EACCES)) {
+		return &ConfigError{p.Config.Path, fmt.Sprintf("[sut] command: %s cannot be started: %v (hint: a script needs a first line such as #!/bin/sh that names what is there)", p.Config.Command[0], at.Err)}
+	}
+	return fmt.Errorf("the implementation cannot be started: %w", err)
 }
 
 // environment is the whole environment of a process: nothing of the caller's but PATH gets through.
@@ -267,8 +277,14 @@ func (r *Running) signal(sig syscall.Signal) error {
 	return nil
 }
 
-// Stop sends SIGSTOP to the group: a paused writer.
-func (r *Running) Stop() error { return r.signal(syscall.SIGSTOP) }
+// Stop sends SIGSTOP to the group and returns when it has stopped: a paused writer.
+func (r *Running) Stop() error {
+	if err := r.signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	r.settled()
+	return nil
+}
 
 // Cont lets a stopped group go on.
 func (r *Running) Cont() error { return r.signal(syscall.SIGCONT) }

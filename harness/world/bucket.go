@@ -159,7 +159,7 @@ func (b *fakeBucket) Settings() map[string]string {
 func (b *fakeBucket) Get(_ context.Context, key string) ([]byte, error) {
 	body, _, ok := b.s.Get(bucketName, fakePrefix+"/"+key)
 	if !ok {
-		return nil, fmt.Errorf("bucket key %s: %w", key, fs.ErrNotExist)
+		return nil, &NoObject{key}
 	}
 	return body, nil
 }
@@ -194,7 +194,11 @@ func (b *dirBucket) path(key string) string {
 }
 
 func (b *dirBucket) Get(_ context.Context, key string) ([]byte, error) {
-	return os.ReadFile(b.path(key))
+	body, err := os.ReadFile(b.path(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &NoObject{key}
+	}
+	return body, err
 }
 
 func (b *dirBucket) Put(_ context.Context, key string, body []byte) error {
@@ -254,7 +258,7 @@ func (b *minioBucket) Get(ctx context.Context, key string) ([]byte, error) {
 	out, err := b.c.GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(bucketName), Key: aws.String(b.prefix + "/" + key)})
 	var none *types.NoSuchKey
 	if errors.As(err, &none) {
-		return nil, fmt.Errorf("bucket key %s: %w", key, fs.ErrNotExist)
+		return nil, &NoObject{key}
 	}
 	if err != nil {
 		return nil, err

@@ -221,6 +221,9 @@ func (w *World) KillAtRequest(ctx context.Context, n *Node, verb sut.Verb, nth i
 			return err
 		}
 		got, err := w.Requests(counted, verb)
+		if err == nil && len(got) == 0 {
+			err = verify.Fail(n.Name+"'s "+string(verb)+" asks the bucket something", "requests", "none")
+		}
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"contextful/fakes/s3cas"
 	"contextful/harness/inspect"
 	"contextful/harness/sut"
+	"contextful/harness/verify"
 )
 
 // A Node is a machine of the scenario. The first one named is the store's founder (it runs init); the others are clones:
@@ -140,8 +141,23 @@ func (w *World) found(ctx context.Context, n *Node) error {
 		if _, err := w.ok(ctx, n, sut.Init, nil); err != nil {
 			return fmt.Errorf("%s's store is not initialised: %w", n.Name, err)
 		}
+		if err := n.founded("init"); err != nil {
+			return err
+		}
 	}
 	return os.MkdirAll(n.Root(), 0o755)
+}
+
+// founded fails unless the store has what every founded store has: whatever makes nothing must not get as far as a question.
+func (n *Node) founded(by string) error {
+	info, err := os.Lstat(n.Path("store-id"))
+	if err == nil && info.Mode().IsRegular() {
+		return nil
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return verify.Fail(by+" makes "+n.Name+"'s store", "exit 0 and a file .contextful/context/"+n.w.title+"/store-id", "exit 0 and no such file")
 }
 
 // prepareCommand runs the configured command with a file of facts.
@@ -166,7 +182,12 @@ func (w *World) prepareCommand(ctx context.Context, n *Node, argv []string) erro
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = n.Project()
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("the [prepare] command failed: %w: %s", err, out)
+		return verify.Fail("the [prepare] command sets "+n.Name+" up", "exit 0", fmt.Sprintf("%v: %s", err, out))
+	}
+	if n.Founder {
+		if err := n.founded("the [prepare] command"); err != nil {
+			return err
+		}
 	}
 	return os.MkdirAll(n.Root(), 0o755)
 }

@@ -14,6 +14,7 @@ import (
 
 	"contextful/harness/inspect"
 	"contextful/harness/sut"
+	"contextful/harness/verify"
 )
 
 // A Row is one row as its producer gives it: column → JSON value.
@@ -182,8 +183,22 @@ func (w *World) Land(ctx context.Context, n *Node, l Landing) error {
 	if err := w.Ok(ctx, n, sut.Land, args); err != nil {
 		return err
 	}
+	if len(l.Rows) > 0 {
+		if err := n.landed(l.Table, run); err != nil {
+			return err
+		}
+	}
 	w.Remember(l.Table, run, n, l.Rows)
 	return nil
+}
+
+// landed fails where a landing said that it is done and the table has not one file.
+func (n *Node) landed(table, run string) error {
+	tree, err := inspect.Snap(inspect.TableDir(n.Root(), table))
+	if err != nil {
+		return err
+	}
+	return verify.That(len(tree) > 0, fmt.Sprintf("%s has landed run %s of %q", n.Name, run, table), "files below tables/"+table, "exit 0 and not one file")
 }
 
 // Remember adds a committed landing to what Expected knows; a run landed again counts once.
