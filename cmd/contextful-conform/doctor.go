@@ -1,9 +1,13 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 
 	"contextful/harness/doctor"
+	"contextful/harness/sut"
 	"contextful/spec"
 
 	"github.com/spf13/cobra"
@@ -15,9 +19,9 @@ func doctorCommand() *cobra.Command {
 		Long: `Makes a store of three rows on an embedded bucket and asks every verb once, as a user would: init, land, read, fold, push, pull on a second node.
 It judges no clause; it finds what would make a whole run fail for one reason.
 
-EXIT STATUS: 0 every verb works, 1 one does not, 2 the conform.toml cannot be used.`,
+EXIT STATUS: 0 every verb works, 1 one does not, 2 there is no conform.toml, it cannot be used, or its command cannot be started.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := referenceConfig(file, cmd.Flags().Changed("sut"))
+			cfg, err := loadConfig(file, cmd.Flags().Changed("sut"))
 			if err != nil {
 				return err
 			}
@@ -42,6 +46,17 @@ EXIT STATUS: 0 every verb works, 1 one does not, 2 the conform.toml cannot be us
 		}}
 	cmd.Flags().StringVar(&file, "sut", "conform.toml", "the implementation under test")
 	return cmd
+}
+
+// loadConfig reads a conform.toml. Where none lies here and none was named, it says how to come by one.
+func loadConfig(file string, named bool) (*sut.Config, error) {
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		if named {
+			return nil, fmt.Errorf("there is no %s; `contextful-conform init --sut %s` writes one", file, file)
+		}
+		return nil, fmt.Errorf("there is no %s here: run `contextful-conform init` first, or name one with --sut", file)
+	}
+	return sut.Load(file)
 }
 
 // knownCodes are the error codes the law raises.

@@ -17,14 +17,7 @@ func explainCommand() *cobra.Command {
 			id, _, _ := strings.Cut(strings.TrimPrefix(args[0], "@"), "#")
 			c, ok := index.Lookup(id)
 			if !ok {
-				if near := index.Match("*" + id + "*"); len(near) > 0 {
-					var ids []string
-					for _, n := range near {
-						ids = append(ids, n.ID)
-					}
-					return fmt.Errorf("no clause %s; did you mean %s?", id, strings.Join(ids, ", "))
-				}
-				return fmt.Errorf("no clause %s; `contextful-conform list` names them all", id)
+				return noClause(index, id)
 			}
 			w := cmd.OutOrStdout()
 			fmt.Fprintf(w, "%s  %s  (spec/%s:%d)\n", c.ID, c.Level, c.Page, c.Line)

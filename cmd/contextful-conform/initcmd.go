@@ -114,7 +114,7 @@ func configuration(f initFlags) (string, error) {
 	}
 	for _, c := range f.claims {
 		if !slices.Contains(known, c) {
-			return "", fmt.Errorf("--claim %s: there is no such capability; there are %s", c, strings.Join(known, ", "))
+			return "", fmt.Errorf("--claim %s: there is no such capability%s; there are %s", c, sut.DidYouMean(c, known), strings.Join(known, ", "))
 		}
 	}
 	var command []string

@@ -7,6 +7,7 @@ import (
 
 	"contextful/features"
 	"contextful/harness/steps"
+	"contextful/harness/sut"
 	"contextful/spec"
 
 	"github.com/spf13/cobra"
@@ -29,7 +30,7 @@ func listCommand() *cobra.Command {
 			}
 			clauses := index.Match(glob)
 			if len(clauses) == 0 {
-				return fmt.Errorf("no clause matches %q", glob)
+				return noClause(index, glob)
 			}
 			asked := coverage(set)
 			for _, c := range clauses {
@@ -48,6 +49,22 @@ func listCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&uncovered, "uncovered", false, "only clauses with a facet that no scenario asks and no gap takes out")
 	cmd.Flags().BoolVar(&words, "steps", false, "the steps that scenarios are written with, by the file that holds them")
 	return cmd
+}
+
+// noClause names the clauses a mistyped one may have been meant for.
+func noClause(index *spec.Index, id string) error {
+	var known, holding []string
+	for _, c := range index.All() {
+		known = append(known, c.ID)
+		if strings.Contains(c.ID, id) {
+			holding = append(holding, c.ID)
+		}
+	}
+	hint := sut.DidYouMean(id, known)
+	if len(holding) > 0 && len(holding) <= 8 {
+		hint = " (did you mean " + strings.Join(holding, ", ") + "?)"
+	}
+	return fmt.Errorf("no clause is called %q%s; `contextful-conform list` names them all", id, hint)
 }
 
 func listSteps(w io.Writer) error {

@@ -12,7 +12,6 @@ import (
 	"contextful/harness"
 	"contextful/harness/report"
 	"contextful/harness/services"
-	"contextful/harness/sut"
 
 	"github.com/spf13/cobra"
 )
@@ -31,9 +30,23 @@ type runFlags struct {
 	verbose                      bool
 }
 
+const runHelp = `Asks the implementation under test every selected scenario and says which clauses of the law it meets. A part of the law is selected with --clause,
+--scenario and --profile. What the implementation does not declare is reported as unsupported, and counted as not judged.
+
+EXIT STATUS:
+  0    conformant: everything that was asked has passed, or what failed was a SHOULD without --strict, or expected by --baseline
+  1    not conformant: a scenario of a MUST clause failed, or a required service was not there
+  2    the kit could not do its work: the conform.toml cannot be used, its command cannot be started, the selection matches
+       nothing, or a scenario ended in an error of the kit or did not run
+  3    nothing was judged: whatever was selected is unsupported, or needs a service that is not there
+  4    the baseline is stale: something expected to fail has passed, expired or changed
+  130  interrupted
+The worst of them counts, from 2 over 3 and 1 to 4.`
+
 func runCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{Use: "run", Short: "Ask the implementation that a conform.toml describes", Args: cobra.NoArgs,
+		Long: runHelp,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd, f) }}
 	fl := cmd.Flags()
 	fl.StringVar(&f.sut, "sut", "conform.toml", "the implementation under test")
@@ -59,7 +72,7 @@ func runCommand() *cobra.Command {
 }
 
 func run(cmd *cobra.Command, f runFlags) error {
-	cfg, err := sut.Load(f.sut)
+	cfg, err := loadConfig(f.sut, cmd.Flags().Changed("sut"))
 	if err != nil {
 		return err
 	}

@@ -11,8 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
-	"path/filepath"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -62,13 +61,11 @@ type visit struct {
 }
 
 // Run tries every verb in the order a user would: a store is made, filled, read, folded, pushed and pulled by a second
-// node. The error is of the kit itself; what is wrong with the implementation is in the checks.
+// node. The error is of the kit itself or of a command that cannot be started (*sut.ConfigError); what is wrong with the
+// verbs is in the checks.
 func Run(ctx context.Context, o Options) ([]Check, error) {
-	if path, err := exec.LookPath(o.Config.Command[0]); err != nil {
-		return []Check{{State: Wrong, Why: fmt.Sprintf("[sut] command: %s cannot be run: %v", o.Config.Command[0], err),
-			Hint: "a path with a slash is relative to the conform.toml, a bare name is looked for in PATH"}}, nil
-	} else if !filepath.IsAbs(path) {
-		return nil, fmt.Errorf("%s was found at %s, which is no absolute path", o.Config.Command[0], path)
+	if err := o.Config.Startable(); err != nil {
+		return nil, err
 	}
 	w, err := world.New(ctx, world.Options{Config: o.Config, Driver: &sut.Processes{Config: o.Config, Now: o.Wall}, Dir: o.Dir, Seed: 1, Wall: o.Wall, Known: o.Known})
 	if err != nil {
@@ -105,8 +102,20 @@ func (v *visit) found(ctx context.Context) error {
 	if callErr != nil {
 		return errors.Join(err, callErr)
 	}
-	v.add(v.judge(sut.Init, call.Result, err, nil))
+	v.add(v.judge(sut.Init, call.Result, err, func(*visit, string) error { return identity(v.alpha) }))
 	return nil
+}
+
+// identity looks for what init has to leave.
+func identity(n *world.Node) error {
+	switch _, err := inspect.StoreID(n.Root()); {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("it said it is done (exit 0), but made no %s", n.Path("store-id"))
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("it said it is done (exit 0), but its store-id cannot be read: %w", err)
+	default:
+		return err
+	}
 }
 
 func (v *visit) land(ctx context.Context) error {
@@ -114,7 +123,7 @@ func (v *visit) land(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v.try(ctx, trial{verb: sut.Land, args: args, after: []sut.Verb{sut.Init}, look: func(v *visit, _ string) error {
+	v.try(ctx, trial{verb: sut.Land, args: args, look: func(v *visit, _ string) error {
 		runs, err := inspect.Runs(v.alpha.Root(), table)
 		switch {
 		case err != nil:
@@ -175,8 +184,8 @@ func (v *visit) try(ctx context.Context, t trial) {
 		v.add(Check{Verb: t.verb, State: Skipped, Why: "[capabilities] " + strings.ReplaceAll(t.needs, "-", "_") + " is false"})
 		return
 	}
-	for _, before := range t.after {
-		if v.failed[before] {
+	for _, before := range append([]sut.Verb{sut.Init}, t.after...) {
+		if v.failed[before] && t.verb != before {
 			v.add(Check{Verb: t.verb, State: Skipped, Why: string(before) + " has to work first"})
 			return
 		}
@@ -221,6 +230,9 @@ func (v *visit) judge(verb sut.Verb, res sut.Result, err error, look func(*visit
 		if look != nil {
 			if err := look(v, res.Stdout); err != nil {
 				c.Why, c.Hint = err.Error(), "docs/implementers.md shows what "+string(verb)+" prints on standard output"
+				if verb == sut.Init {
+					c.Hint = "init makes .contextful/context/{name}/ in its working directory, and in it store-id: one UUID of version 4 and a line end"
+				}
 				return c
 			}
 		}
@@ -251,6 +263,8 @@ func (v *visit) refused(key string, res sut.Result) (why, hint string) {
 		return fmt.Sprintf("its command line does not understand the arguments (exit %d): %s", res.Exit, line), "change the template " + key
 	case line == "":
 		return fmt.Sprintf("exit %d, and not a word on standard error", res.Exit), "see " + key
+	case strings.Contains(said, "permission denied"):
+		return fmt.Sprintf("exit %d: %s", res.Exit, line), "is every program that the command starts executable, and may it write into its working directory?"
 	}
 	return fmt.Sprintf("exit %d: %s", res.Exit, line), "see " + key
 }
@@ -333,5 +347,14 @@ func Print(w io.Writer, checks []Check) {
 			}
 		}
 	}
-	fmt.Fprintf(w, "\n%d verbs work, %d do not, %d were skipped\n", right, wrong, len(checks)-right-wrong)
+	skipped := len(checks) - right - wrong
+	fmt.Fprintf(w, "\n%s, %s, %s\n", count(right, "1 verb works", "verbs work"), count(wrong, "1 does not", "do not"), count(skipped, "1 was skipped", "were skipped"))
+}
+
+// count says one thing or several.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }

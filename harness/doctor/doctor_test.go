@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,17 +17,24 @@ import (
 // A store of shell: init works, query is slow, describe crashes, and the rest answers as the case says.
 const script = `#!/bin/sh
 case "$1 $2" in
-init*) mkdir -p .contextful/context/research ;;
+init*) %INIT% ;;
 "context land") ` + "%LAND%" + ` ;;
 "sync probe") echo "the bucket is fine" ;;
 *) echo "StoreBusy: somebody else is here" >&2; exit 1 ;;
 esac
 `
 
+const makes = `mkdir -p .contextful/context/research; echo 0a3f7c52-9d1e-4b68-8a70-5c2e91d4f6b3 > .contextful/context/research/store-id`
+
 func consult(t *testing.T, land string, change func(*sut.Config)) map[sut.Verb]Check {
 	t.Helper()
+	return consultInit(t, makes, land, change)
+}
+
+func consultInit(t *testing.T, begin, land string, change func(*sut.Config)) map[sut.Verb]Check {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "store")
-	require.NoError(t, os.WriteFile(file, bytes.Replace([]byte(script), []byte("%LAND%"), []byte(land), 1), 0o755))
+	require.NoError(t, os.WriteFile(file, []byte(strings.NewReplacer("%INIT%", begin, "%LAND%", land).Replace(script)), 0o755))
 	cfg := sut.Default("shell", []string{file}, "sync")
 	cfg.Limit = time.Minute
 	if change != nil {
@@ -37,7 +45,7 @@ func consult(t *testing.T, land string, change func(*sut.Config)) map[sut.Verb]C
 	require.False(t, Sound(checks))
 	var b bytes.Buffer
 	Print(&b, checks)
-	require.Contains(t, b.String(), "verbs work")
+	require.Regexp(t, "1 verb works|[02-9] verbs work", b.String())
 	out := map[sut.Verb]Check{}
 	for _, c := range checks {
 		out[c.Verb] = c
@@ -70,10 +78,30 @@ func TestRefusedCrashedAndSilent(t *testing.T) {
 }
 
 func TestACommandThatIsNotThere(t *testing.T) {
-	checks, err := Run(context.Background(), Options{Config: sut.Default("none", []string{"/nowhere/store"}), Dir: t.TempDir(), Wall: time.Now})
-	require.NoError(t, err)
-	require.Len(t, checks, 1)
-	require.Contains(t, checks[0].Why, "[sut] command: /nowhere/store cannot be run")
+	_, err := Run(context.Background(), Options{Config: sut.Default("none", []string{"/nowhere/store"}), Dir: t.TempDir(), Wall: time.Now})
+	var config *sut.ConfigError
+	require.ErrorAs(t, err, &config)
+	require.ErrorContains(t, err, "[sut] command: /nowhere/store cannot be started: no such file or directory (hint: ")
+}
+
+// TestNothingWorksBeforeInitDoes: an init that makes nothing, or something else than an identity, is named, and no other
+// verb is blamed for it.
+func TestNothingWorksBeforeInitDoes(t *testing.T) {
+	for begin, why := range map[string]string{
+		"true": "it said it is done (exit 0), but made no ",
+		"mkdir -p .contextful/context/research; echo 7 > .contextful/context/research/store-id": "no canonical UUID",
+		"echo 'sh: ./inner: Permission denied' >&2; exit 126":                                   "exit 126: sh: ./inner: Permission denied",
+	} {
+		got := consultInit(t, begin, "true", nil)
+		require.Equal(t, Wrong, got[sut.Init].State)
+		require.Contains(t, got[sut.Init].Why, why)
+		require.NotEmpty(t, got[sut.Init].Hint)
+		for verb, c := range got {
+			if verb != sut.Init && c.Why != "[capabilities] lease is false" {
+				require.Equal(t, Check{Verb: verb, State: Skipped, Why: "init has to work first"}, c)
+			}
+		}
+	}
 }
 
 func TestAnswersAreLookedAt(t *testing.T) {

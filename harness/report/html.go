@@ -110,6 +110,7 @@ func (v *view) funcs() template.FuncMap {
 		"clauses": v.clausesOf,
 		"open":    func(s *Scenario) bool { return s.Verdict == Fail || s.Verdict == Error },
 		"lead":    v.lead,
+		"gist":    gist,
 		"state":   requestState,
 		"matrix":  func(level string, verdict Verdict) int { return v.Matrix[level][verdict] },
 		"declared": func(name string) bool {
@@ -138,6 +139,18 @@ func (v *view) lead(s *Scenario) string {
 		return s.Mismatch.What
 	}
 	return s.Reason
+}
+
+// gist is the beginning of an expectation, for the line of its scenario: its first line, up to 160 letters.
+func gist(s string) string {
+	line, _, more := strings.Cut(strings.TrimSpace(s), "\n")
+	if r := []rune(line); len(r) > 160 {
+		line, more = string(r[:160]), true
+	}
+	if more {
+		line += " …"
+	}
+	return line
 }
 
 var notInAnchor = regexp.MustCompile(`[^A-Za-z0-9._-]+`)

@@ -135,6 +135,17 @@ func TestJUnitSaysWhatTheExitStatusSays(t *testing.T) {
 	}
 }
 
+// TestThePageTellsAtFirstSight: a failure's line says what was expected and seen, and the list of what nobody judged has
+// no window of its own to scroll in.
+func TestThePageTellsAtFirstSight(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, HTML(&b, rich()))
+	summary, _, _ := strings.Cut(b.String()[strings.Index(b.String(), "<summary>"):], "</summary>")
+	require.Contains(t, summary, "expected <b>no _pointer.json</b>, got <b>it names s-1 …</b>")
+	require.NotRegexp(t, `\.missing \{[^}]*(max-height|overflow)`, b.String())
+	require.Equal(t, strings.Repeat("ü", 160)+" …", gist(strings.Repeat("ü", 161)))
+}
+
 func TestThePageIsSelfContainedAndEscaped(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, HTML(&b, rich()))
