@@ -127,9 +127,8 @@ func (r *Report) WriteBroken(w io.Writer, dir string) {
 		} else {
 			field(w, "because", s.Reason)
 		}
-		if n := len(s.Calls); n > 0 {
-			c := s.Calls[n-1]
-			field(w, "last call", fmt.Sprintf("%s on %s, %s: %s", c.Verb, c.Node, c.Ended(), ShellJoin(c.Argv)))
+		if c := s.judgedCall(); c != nil {
+			field(w, "call", fmt.Sprintf("%s on %s, %s: %s", c.Verb, c.Node, c.Ended(), ShellJoin(c.Argv)))
 		}
 		if dir != "" && s.Bundle != "" {
 			field(w, "record", filepath.Join(dir, s.Bundle, "failure.txt"))
@@ -137,6 +136,25 @@ func (r *Report) WriteBroken(w io.Writer, dir string) {
 		field(w, "alone", s.Reproduce)
 	}
 	fmt.Fprintln(w)
+}
+
+// judgedCall is the call a mismatch is about: the last of the node and verb it names, else the last of all that the kit did not kill.
+func (s *Scenario) judgedCall() *Call {
+	var last *Call
+	for i := range s.Calls {
+		c := &s.Calls[i]
+		if c.Signal == "" && c.Killed == "" || last == nil {
+			last = c
+		}
+	}
+	if s.Mismatch != nil {
+		for i := len(s.Calls) - 1; i >= 0; i-- {
+			if c := &s.Calls[i]; strings.HasPrefix(s.Mismatch.What, c.Node+"'s "+c.Verb) {
+				return c
+			}
+		}
+	}
+	return last
 }
 
 // field prints a name and a text whose further lines, however they were indented, stand below its first.

@@ -42,7 +42,7 @@ store.pull.pointer-last (MUST): 3 of 4 scenarios fail (killed 2, before 1)
     expected   none
     actual     one
                two
-    last call  pull on beta, exit 0: contextful sync pull
+    call       pull on beta, exit 0: contextful sync pull
     record     build/out/bundles/b/failure.txt
     alone      run --scenario b
 
@@ -50,4 +50,12 @@ store.pull.pointer-last (MUST): 3 of 4 scenarios fail (killed 2, before 1)
 	out.Reset()
 	(&Report{}).WriteBroken(&out, "")
 	require.Empty(t, out.String())
+}
+
+func TestJudgedCall(t *testing.T) {
+	s := &Scenario{Calls: []Call{{Node: "alpha", Verb: "push"}, {Node: "beta", Verb: "pull"}, {Node: "alpha", Verb: "sync-compact", Signal: "killed"}}}
+	require.Equal(t, "beta", s.judgedCall().Node, "what the kit ended itself is not judged")
+	s.Mismatch = &Mismatch{What: "alpha's push is refused with LeaseFenced"}
+	require.Equal(t, "push", s.judgedCall().Verb)
+	require.Nil(t, (&Scenario{}).judgedCall())
 }
