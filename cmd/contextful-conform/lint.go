@@ -54,7 +54,7 @@ EXIT STATUS:
 				fmt.Fprintln(cmd.OutOrStdout(), f)
 			}
 			if unread > 0 && !verbose {
-				fmt.Fprintf(cmd.OutOrStdout(), "features/reviewed.lock: %s never reviewed against their clauses (-v lists them): read both, then record it with --reviewed\n", pairs(unread))
+				fmt.Fprintf(cmd.OutOrStdout(), "features/reviewed.lock: %s never reviewed against a clause that it asks (-v lists each): read both, then record it with --reviewed\n", unreadScenarios(unread))
 			}
 			if _, err := steps.All(); err != nil {
 				fmt.Fprintln(cmd.OutOrStdout(), "harness/steps:", err)
@@ -77,11 +77,11 @@ func neverReviewed(f features.Finding) bool {
 	return f.Review && strings.Contains(f.Message, "was never reviewed against")
 }
 
-func pairs(n int) string {
+func unreadScenarios(n int) string {
 	if n == 1 {
-		return "1 scenario was"
+		return "1 time a scenario was"
 	}
-	return fmt.Sprintf("%d scenarios and clauses were", n)
+	return fmt.Sprintf("%d times a scenario was", n)
 }
 
 // findings is the last line: how many, and how many of them only wait for a reader.

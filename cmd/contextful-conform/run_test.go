@@ -159,7 +159,7 @@ func TestLintTellsItsFindingsFromUnreadScenarios(t *testing.T) {
 	said, code := command(t, "lint", "--dir", dir)
 	require.Equal(t, 1, code)
 	require.Equal(t, 1, strings.Count(said, "never reviewed"), said)
-	require.Contains(t, said, "features/reviewed.lock: 2 scenarios and clauses were never reviewed")
+	require.Contains(t, said, "features/reviewed.lock: 2 times a scenario was never reviewed against a clause that it asks")
 	require.Contains(t, said, "has changed since scenario")
 	require.Contains(t, said, "2 of them reviews that nobody has made yet")
 	said, code = command(t, "lint", "--dir", dir, "-v")

@@ -230,7 +230,10 @@ func (v *visit) judge(verb sut.Verb, res sut.Result, err error, look func(*visit
 		if look != nil {
 			if err := look(v, res.Stdout); err != nil {
 				c.Why, c.Hint = err.Error(), "docs/implementers.md shows what "+string(verb)+" prints on standard output"
-				if verb == sut.Init {
+				switch verb {
+				case sut.Land:
+					c.Hint = "land makes tables/{table}/data/runs/{run}/{node}/_manifest.json below {root}, with the parts it names beside it; see spec/store/lay-out.md"
+				case sut.Init:
 					c.Hint = "init makes .contextful/context/{name}/ in its working directory, and in it store-id: one UUID of version 4 and a line end"
 				}
 				return c

@@ -195,7 +195,7 @@ func (w *World) Query(ctx context.Context, n *Node, sql string, extra ...string)
 	}
 	g, err := inspect.ParseGrid(c.Stdout)
 	if err != nil {
-		return g, verify.Fail(n.Name+"'s query answers as formats.md says", `{"columns": […], "rows": [[…]], "truncated": false}`, err)
+		return g, verify.Fail(n.Name+"'s query answers as docs/implementers.md says", `{"columns": […], "rows": [[…]], "truncated": false}`, err)
 	}
 	return g, nil
 }

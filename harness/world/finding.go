@@ -30,7 +30,7 @@ func Finding(ctx context.Context, err error) error {
 	case errors.As(err, &file) && errors.Is(err, fs.ErrNotExist) && w.stored(file.Path) != "":
 		return verify.Fail("the store holds "+w.stored(file.Path), "a file", "none")
 	case errors.As(err, &document):
-		return verify.Fail("the documents of the store are there and can be read", "as docs/formats.md says", w.relative(err.Error()))
+		return verify.Fail("the documents of the store are there and can be read", "as spec/store/lay-out.md says", w.relative(err.Error()))
 	}
 	return err
 }
