@@ -135,10 +135,13 @@ func (v *view) clausesOf(s *Scenario) []*Clause {
 
 // lead is the line under a scenario's name: what is wrong, or nothing.
 func (v *view) lead(s *Scenario) string {
-	if s.Mismatch != nil {
-		return s.Mismatch.What
+	switch {
+	case s.Mismatch == nil:
+		return s.Reason
+	case settingFailed(s):
+		return "the setting could not be made: " + s.Mismatch.What
 	}
-	return s.Reason
+	return s.Mismatch.What
 }
 
 // gist is the beginning of an expectation, for the line of its scenario: its first line, up to 160 letters.
