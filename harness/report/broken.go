@@ -138,23 +138,25 @@ func (r *Report) WriteBroken(w io.Writer, dir string) {
 	fmt.Fprintln(w)
 }
 
-// judgedCall is the call a mismatch is about: the last of the node and verb it names, else the last of all that the kit did not kill.
+// judgedCall is the call a mismatch is about: the last of the node and verb it names, else of the node, else of all.
 func (s *Scenario) judgedCall() *Call {
-	var last *Call
-	for i := range s.Calls {
+	var node, last *Call
+	for i := len(s.Calls) - 1; i >= 0; i-- {
 		c := &s.Calls[i]
-		if c.Signal == "" && c.Killed == "" || last == nil {
+		if last == nil {
 			last = c
 		}
-	}
-	if s.Mismatch != nil {
-		for i := len(s.Calls) - 1; i >= 0; i-- {
-			if c := &s.Calls[i]; strings.HasPrefix(s.Mismatch.What, c.Node+"'s "+c.Verb) {
-				return c
-			}
+		if s.Mismatch == nil {
+			break
+		}
+		if strings.HasPrefix(s.Mismatch.What, c.Node+"'s "+c.Verb) {
+			return c
+		}
+		if node == nil && (strings.HasPrefix(s.Mismatch.What, c.Node+" ") || strings.HasPrefix(s.Mismatch.What, c.Node+"'s ")) {
+			node = c
 		}
 	}
-	return last
+	return cmp.Or(node, last)
 }
 
 // field prints a name and a text whose further lines, however they were indented, stand below its first.

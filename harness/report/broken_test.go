@@ -53,9 +53,11 @@ store.pull.pointer-last (MUST): 3 of 4 scenarios fail (killed 2, before 1)
 }
 
 func TestJudgedCall(t *testing.T) {
-	s := &Scenario{Calls: []Call{{Node: "alpha", Verb: "push"}, {Node: "beta", Verb: "pull"}, {Node: "alpha", Verb: "sync-compact", Signal: "killed"}}}
-	require.Equal(t, "beta", s.judgedCall().Node, "what the kit ended itself is not judged")
-	s.Mismatch = &Mismatch{What: "alpha's push is refused with LeaseFenced"}
-	require.Equal(t, "push", s.judgedCall().Verb)
+	s := &Scenario{Calls: []Call{{Node: "alpha", Verb: "push"}, {Node: "beta", Verb: "pull"}, {Node: "alpha", Verb: "land"}, {Node: "gamma", Verb: "pull"}}}
+	require.Equal(t, "gamma", s.judgedCall().Node)
+	for what, verb := range map[string]string{"alpha's push is refused with LeaseFenced": "push", "beta has no pointer for events": "pull", "alpha's pointer is what it was": "land"} {
+		s.Mismatch = &Mismatch{What: what}
+		require.Equal(t, verb, s.judgedCall().Verb, what)
+	}
 	require.Nil(t, (&Scenario{}).judgedCall())
 }
