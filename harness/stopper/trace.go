@@ -129,11 +129,16 @@ var (
 // quiet is how long the log may rest before a process that may have been stopped twice for one waking is woken again.
 const quiet = 20 * time.Millisecond
 
+// patience is how many such rests a process is given that does not look stopped: on a busy machine a stop may be on its way,
+// and to wake it then would take the stop back and let it run past its call.
+const patience = 25
+
 func (t *Trace) follow(p Process, at int, act Action) {
 	defer close(t.done)
 	defer func() { _ = t.read.Close() }()
 	open := map[string]string{} // pid → the unfinished call
-	reached, fresh, begun := false, false, false
+	seen := map[string]bool{}   // threads that made a call
+	reached, fresh, rests := false, false, 0
 	lines := t.lines()
 	// Before the first line strace may still be about to take hold of the process, which waits for it in a stop of its own:
 	// to wake it out of that would let it run untraced.
@@ -149,13 +154,17 @@ func (t *Trace) follow(p Process, at int, act Action) {
 				return
 			}
 		case <-rest.C:
-			if begun { // before that, strace itself has the process stopped to get hold of it
+			// Before the first line strace itself has the process stopped to get hold of it.
+			if rests++; len(seen) > 0 && (rests%patience == 0 || anyHalted(seen)) {
 				t.wake(p, act, reached)
 			}
 			rest.Reset(quiet)
 			continue
 		}
-		begun = true
+		if tid, _, ok := strings.Cut(line, " "); ok {
+			seen[tid] = true
+		}
+		rests = 0
 		rest.Reset(quiet)
 		switch {
 		case strings.HasSuffix(line, "<unfinished ...>"):
@@ -181,6 +190,17 @@ func (t *Trace) follow(p Process, at int, act Action) {
 			}
 		}
 	}
+}
+
+// anyHalted reports whether one of the processes of these threads stands still.
+func anyHalted(seen map[string]bool) bool {
+	for text := range seen {
+		tid, err := strconv.Atoi(text)
+		if _, gone := os.Stat("/proc/" + text); err == nil && gone == nil && halted(tid) {
+			return true
+		}
+	}
+	return false
 }
 
 // lines reads the log.
@@ -257,6 +277,7 @@ func (t *Trace) act(p Process, act Action, line string) {
 		t.mu.Unlock()
 		if tid, err := strconv.Atoi(entry.FindStringSubmatch(line)[1]); err == nil {
 			_ = syscall.Kill(tid, syscall.SIGSTOP)
+			stand(tid) // what comes next must find it held
 		}
 	}
 	close(t.hit)
