@@ -11,8 +11,7 @@ COUNT := $(BIN)/count
 # Two packages at a time: each DuckDB test binary links for seconds and weighs 100 MB.
 P ?= 2
 
-# The implementation under test, as the kit's conform.toml describes it; without the file the kit's default is the
-# reference's command line, found in PATH.
+# The implementation under test, as this conform.toml describes it.
 SUT ?= conform.toml
 # More arguments for the kit: make conform CONFORM_ARGS="--clause 'store.pull.*'"
 CONFORM_ARGS ?=
