@@ -199,8 +199,12 @@ func (c *client) take(ctx context.Context) (*Document, error) {
 			}
 		case d == nil:
 		case d.Holder != nil && now.Before(d.ExpiresAt.Add(Skew)):
+			hint := "wait for its release or its expiry"
+			if *d.Holder == c.Node {
+				hint = fmt.Sprintf("it is this node's own: --held --fence %d goes on with it, lease release gives it back", d.Fence)
+			}
 			return nil, fault.New(fault.LeaseHeld, c.key, fmt.Sprintf("the lease of %s is held by node %s until %s (fence %d)",
-				c.subject.what, *d.Holder, d.ExpiresAt, d.Fence)).WithHint("wait for its release or its expiry")
+				c.subject.what, *d.Holder, d.ExpiresAt, d.Fence)).WithHint(hint)
 		default:
 			fence = d.Fence
 		}
