@@ -27,11 +27,7 @@ several writers race, and deletes it. The verdict is cas, none, or inconclusive 
 		Example: "  contextful sync probe --json",
 		Args:    exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			r, err := s.connect()
+			_, r, err := a.openRemote(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -98,11 +94,7 @@ bucket is probed first and must enforce conditions (SyncCoordinationUnproven). A
 		Example: "  contextful sync push",
 		Args:    exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			r, err := s.connect()
+			s, r, err := a.openRemote(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -130,11 +122,7 @@ refuses before anything is downloaded (StoreIdentityConflict). What was verified
 		Example: "  contextful sync pull",
 		Args:    exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			r, err := s.connect()
+			s, r, err := a.openRemote(cmd.Context())
 			if err != nil {
 				return err
 			}

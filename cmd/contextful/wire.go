@@ -100,6 +100,16 @@ func (s *session) connect() (*remote, error) {
 	return &remote{sync, bucket.Under(raw, sync.Prefix)}, nil
 }
 
+// openRemote opens the store and builds its bucket, for the commands that take no table.
+func (a *app) openRemote(ctx context.Context) (*session, *remote, error) {
+	s, err := a.open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := s.connect()
+	return s, r, err
+}
+
 func rawBucket(sync *decl.Sync) (bucket.Bucket, error) {
 	if sync.Endpoint.Scheme == "file" {
 		return dirbucket.Open(sync.Endpoint.Dir)
