@@ -17,7 +17,7 @@ import (
 
 // A directory per area of the law. `all:` because an area may be empty but for a dot file.
 //
-//go:embed gaps.toml reviewed.lock all:store
+//go:embed gaps.toml reviewed.lock all:read all:run all:store
 var files embed.FS
 
 // A Source is one feature file.

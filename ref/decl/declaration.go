@@ -1,6 +1,7 @@
 package decl
 
 import (
+	"slices"
 	"time"
 
 	"contextful/ref/schema"
@@ -83,6 +84,29 @@ type Table struct {
 
 // Keyed says whether the table reads through the dedup view.
 func (t *Table) Keyed() bool { return len(t.PrimaryKey) > 0 }
+
+// LineKey tells the lines of a keyed table apart: the primary key and, under valid_time, the start of validity. A read returns
+// at most one row of each. nil where the table has no key. Clauses: store.declare.dedup-view, store.bound-time.interval-rows.
+func (t *Table) LineKey() []string {
+	if !t.Keyed() {
+		return nil
+	}
+	k := slices.Clone(t.PrimaryKey)
+	if t.ValidTime != nil && !slices.Contains(k, t.ValidTime.From) {
+		k = append(k, t.ValidTime.From)
+	}
+	return k
+}
+
+// DedupKey is what a fold keeps one row of: LineKey and, in a vintage table, the availability instant. Clause:
+// store.available-time.vintage-dedup-key.
+func (t *Table) DedupKey() []string {
+	k := t.LineKey()
+	if k != nil && t.AvailableTime != nil && !slices.Contains(k, t.AvailableTime.Column) {
+		k = append(k, t.AvailableTime.Column)
+	}
+	return k
+}
 
 // Unserved names the first declared block that changes what a read of the table means and that this build does not serve, or "".
 func (t *Table) Unserved() string {
