@@ -625,17 +625,3 @@ func TestOneRunIDOnTwoNodes(t *testing.T) {
 	}
 	folded(t, beta, "docs")
 }
-
-func TestLargeRowsMakeSmallGroups(t *testing.T) {
-	for _, c := range []struct{ size, rows, want int64 }{
-		{0, 0, groupRows},
-		{1 << 20, 100_000, groupRows},
-		{1 << 30, 1_000_000, 15_635},
-		{1 << 60, 10, leastRows},
-		{5, 1 << 40, groupRows},
-	} {
-		if got := rowsOfGroup(c.size, c.rows); got != c.want {
-			t.Errorf("%d bytes, %d rows: %d", c.size, c.rows, got)
-		}
-	}
-}

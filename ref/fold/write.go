@@ -23,17 +23,8 @@ import (
 	"contextful/ref/vfs"
 )
 
-// A row group as colfile writes its own: so many rows at most, and fewer where they are large. The engine holds some groups in
-// memory at a time and counts rows, so the bytes are estimated from the inputs: text takes several times its compressed size.
-const (
-	groupRows     = 122880
-	leastRows     = 2048 // what the engine moves at a time
-	groupBytes    = colfile.RowGroupBytes
-	compressedFor = 4
-)
-
-// copyOptions are those of the parts of this pass.
-func (p *pass) copyOptions() string {
+// partOptions are those of the parts of this pass.
+func (p *pass) partOptions() duck.PartOptions {
 	var size, rows int64
 	for _, f := range p.view.Files {
 		// A file that is gone is refused where it is read.
@@ -41,16 +32,7 @@ func (p *pass) copyOptions() string {
 			size, rows = size+info.Size(), rows+f.Rows
 		}
 	}
-	return fmt.Sprintf("(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE %d)", rowsOfGroup(size, rows))
-}
-
-// rowsOfGroup is for rows that lie in files of size bytes.
-func rowsOfGroup(size, rows int64) int64 {
-	if size <= 0 || rows <= 0 {
-		return groupRows
-	}
-	each := max(1, size/rows) * compressedFor
-	return min(groupRows, max(leastRows, groupBytes/each))
+	return duck.PartOptions{RowGroupRows: duck.RowsOfGroup(size, rows)}
 }
 
 // pass is one pass's work with the engine.
@@ -344,37 +326,20 @@ func shown(text string, t schema.Type) string {
 	return manifest.At(time.Unix(0, nanos)).String()
 }
 
-// copyTo writes one part through the engine, turns its timestamps to UTC, and verifies it. nil where there was no row.
+// copyTo writes one part and takes its digest. nil where there was no row.
 func (p *pass) copyTo(ctx context.Context, query, name string, values []*string) (*manifest.Part, error) {
 	file := path.Join(p.dir, name)
-	engineName, err := p.session.Path(p.view.Table.Store().Root(), file)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := p.session.Exec(ctx, "COPY ("+query+") TO "+duck.Text(engineName)+" "+p.copyOptions())
-	if err != nil {
-		return nil, err
-	}
-	if rows == 0 {
-		return nil, p.fs().Remove(file)
-	}
-	fine, err := p.fineColumns(ctx, engineName)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := colfile.FlipFile(file, true); err != nil {
-		return nil, err
-	}
-	if err := p.verify(file, rows); err != nil {
+	written, err := p.session.WritePart(ctx, p.fs(), p.view.Table.Store().Root(), query, p.rel, file, p.partOptions())
+	if err != nil || written.Rows == 0 {
 		return nil, err
 	}
 	digest, err := digestOf(p.fs(), file)
 	if err != nil {
 		return nil, fault.New(fault.StoreWriteFailed, name, "the part just written cannot be read").Wrap(err)
 	}
-	p.options.say("wrote %s: %d rows", name, rows)
+	p.options.say("wrote %s: %d rows", name, written.Rows)
 	documents := p.documents()
-	return &manifest.Part{Name: name, Rows: rows, Partition: values, FineColumns: &fine, JSONColumns: &documents, SHA256: digest}, nil
+	return &manifest.Part{Name: name, Rows: written.Rows, Partition: values, FineColumns: &written.Fine, JSONColumns: &documents, SHA256: digest}, nil
 }
 
 // documents are the json columns, whose text the relation has made JSON throughout.
@@ -387,64 +352,6 @@ func (p *pass) documents() []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// fineColumns asks the part, whose timestamps are still TIMESTAMP_NS, about the columns in which an input had fine digits.
-func (p *pass) fineColumns(ctx context.Context, engineName string) ([]string, error) {
-	fine := []string{}
-	for _, c := range p.rel.Columns {
-		if !p.rel.Fine[c.Name] || !p.rel.Nanos[c.Name] {
-			continue
-		}
-		if c.Type.Kind == schema.Timestamp {
-			n, err := p.session.Int(ctx, "SELECT count(*) FROM "+duck.ReadParquet([]string{engineName})+" WHERE epoch_ns("+duck.Ident(c.Name)+") % 1000 <> 0")
-			if err != nil {
-				return nil, err
-			}
-			if n == 0 {
-				continue
-			}
-		}
-		fine = append(fine, c.Name)
-	}
-	slices.Sort(fine)
-	return fine, nil
-}
-
-// verify opens the part afresh: its rows, and that every column has come out as the type that schema.json promises.
-func (p *pass) verify(file string, rows int64) error {
-	if err := colfile.Verify(p.fs(), file, rows); err != nil {
-		return err
-	}
-	info, err := colfile.ReadInfo(p.fs(), file)
-	if err != nil {
-		return err
-	}
-	in, err := schema.FromArrow(info.Schema)
-	if err != nil {
-		return err
-	}
-	for _, c := range p.rel.Columns {
-		typ, ok := in.Lookup(c.Name)
-		if !ok || typ.Kind != written(c.Type.Kind) {
-			return fault.New(fault.StoreWriteFailed, file, fmt.Sprintf("column %q was written as %s and not as %s", c.Name, typ, c.Type))
-		}
-		if i := info.Schema.FieldIndices(c.Name); c.Type.Kind == schema.Timestamp && info.Schema.Field(i[0]).Type.Fingerprint() != schema.TimestampType().Fingerprint() {
-			return fault.New(fault.StoreWriteFailed, file, fmt.Sprintf("column %q was written as %s and not as UTC nanoseconds", c.Name, info.Schema.Field(i[0]).Type))
-		}
-	}
-	return nil
-}
-
-// written is the kind a column has in the file: the engine's writer knows no json and no variant.
-func written(k schema.Kind) schema.Kind {
-	switch k {
-	case schema.JSON, schema.None:
-		return schema.Utf8
-	case schema.Variant:
-		return schema.Struct
-	}
-	return k
 }
 
 func digestOf(fsys vfs.FS, file string) (string, error) {
