@@ -128,6 +128,13 @@ func TestDeclarationRefusals(t *testing.T) {
 		"job kind":             {"[project]\nname = \"p\"\n[[job]]\nname = \"j\"\nkind = \"clean\"", "kind", "", ""},
 		"source kind":          {"[project]\nname = \"p\"\n[pipeline.source]\nkind = \"http\"", "kind", "", ""},
 		"available without":    {table("[pipeline.tables.available_time]\nzone = \"UTC\""), "column", "", ""},
+		"valid from declared":  {table("primary_key = [\"id\"]\ncolumns = { a = \"utf8\" }\n[pipeline.tables.valid_time]\nfrom = \"a\""), "timestamp", "", ""},
+		"valid to by case":     {table("columns = { A = \"timestamp\" }\n[pipeline.tables.valid_time]\nfrom = \"b\"\nto = \"a\""), "valid_time.to", "", ""},
+		"availability by type": {table("columns = { a = \"int64\" }\n[pipeline.tables.available_time]\ncolumn = \"a\""), "int64", "", ""},
+		"zone":                 {table("[pipeline.tables.available_time]\ncolumn = \"a\"\nzone = \"Mars/Olympus\""), "Mars/Olympus", "", ""},
+		"zone of the machine":  {table("[pipeline.tables.available_time]\ncolumn = \"a\"\nzone = \"Local\""), "Local", "", ""},
+		"adjust without on":    {table("[pipeline.tables.valid_time]\nfrom = \"f\"\n[pipeline.tables.available_time]\ncolumn = \"a\"\n[[pipeline.tables.available_time.adjustments]]\ntable = \"s\"\ncolumns = [\"p\"]\nfactor = \"x\"\neffective = \"e\""), "on", "", ""},
+		"adjust without valid": {table("[pipeline.tables.available_time]\ncolumn = \"a\"\n[[pipeline.tables.available_time.adjustments]]\ntable = \"s\"\ncolumns = [\"p\"]\nfactor = \"x\"\neffective = \"e\"\non = [\"k\"]"), "valid_time", "", ""},
 		"valid time from = to": {table("[pipeline.tables.valid_time]\nfrom = \"a\"\nto = \"a\""), "valid_time", "", ""},
 	} {
 		_, err := ParseProject("/p/contextful.toml", []byte(c.text))

@@ -111,27 +111,12 @@ func (t *Table) DedupKey() []string {
 // Unserved names the first declared block that changes what a read of the table means and that this build does not serve, or "".
 func (t *Table) Unserved() string {
 	switch {
-	case t.ValidTime != nil:
-		return "valid_time"
-	case t.AvailableTime != nil:
-		return "available_time"
 	case t.Snapshot != nil:
 		return "snapshot"
 	case len(t.Masks) > 0:
 		return "masks"
 	}
 	return ""
-}
-
-// ValidTime is [pipeline.tables.valid_time]: the columns bounding when a fact held; To may be empty.
-type ValidTime struct{ From, To string }
-
-// AvailableTime is [pipeline.tables.available_time].
-type AvailableTime struct {
-	Column      string
-	Zone        string // default UTC
-	LiveSince   string // RFC 3339, or ""
-	Adjustments string
 }
 
 // Snapshot is [pipeline.tables.snapshot]: the columns describing a captured document.
@@ -205,18 +190,6 @@ type tableDoc struct {
 	AvailableTime *availableDoc     `toml:"available_time"`
 	Snapshot      *snapshotDoc      `toml:"snapshot"`
 	Indexes       []indexDoc        `toml:"indexes"`
-}
-
-type validDoc struct {
-	From string `toml:"from"`
-	To   string `toml:"to"`
-}
-
-type availableDoc struct {
-	Column      string `toml:"column"`
-	Zone        string `toml:"zone"`
-	LiveSince   string `toml:"live_since"`
-	Adjustments string `toml:"adjustments"`
 }
 
 type snapshotDoc struct {

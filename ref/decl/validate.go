@@ -224,25 +224,8 @@ func addBlocks(t *Table, doc *tableDoc, bad func(string, ...any) error) error {
 			return bad("masks needs a column and a strategy, it has %q = %q", column, strategy)
 		}
 	}
-	if v := doc.ValidTime; v != nil {
-		if v.From == "" || v.From == v.To || ours(v.From) || ours(v.To) {
-			return bad("valid_time needs from, and a to that differs from it, neither of them reserved")
-		}
-		t.ValidTime = &ValidTime{From: v.From, To: v.To}
-	}
-	if a := doc.AvailableTime; a != nil {
-		if a.Column == "" || ours(a.Column) {
-			return bad("available_time needs column, not a reserved one")
-		}
-		if a.LiveSince != "" {
-			if _, err := time.Parse(time.RFC3339Nano, a.LiveSince); err != nil {
-				return bad("available_time live_since %q is no RFC 3339 instant", a.LiveSince)
-			}
-		}
-		if a.Zone == "" {
-			a.Zone = "UTC"
-		}
-		t.AvailableTime = &AvailableTime{Column: a.Column, Zone: a.Zone, LiveSince: a.LiveSince, Adjustments: a.Adjustments}
+	if err := addClocks(t, doc, bad); err != nil {
+		return err
 	}
 	if s := doc.Snapshot; s != nil {
 		if s.Document == "" {

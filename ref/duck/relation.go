@@ -26,8 +26,15 @@ type Table struct {
 	Columns    []schema.Column
 	Files      []File
 	PrimaryKey []string
-	OrderBy    string
-	// Unique says that no two rows share a key already (one snapshot and nothing else): then there is nothing to rank.
+	// Line is what one row is kept of: PrimaryKey and, behind it, what tells the rows of one key apart. Of the latter a column
+	// that no file has is null everywhere and tells nothing apart.
+	Line    []string
+	OrderBy string
+	// Available, where set, decides between the vintages of a line before OrderBy does: the latest, or the earliest under
+	// First. One without the instant comes after all that have it (store.available-time.vintage-rows).
+	Available string
+	First     bool
+	// Unique says that no two rows share a line already (one snapshot and nothing else): then there is nothing to rank.
 	Unique bool
 	// RunsUnique says that no run id was landed on two nodes: then instant, run and row decide between any two rows.
 	RunsUnique bool
@@ -196,15 +203,24 @@ func (t *Table) ranking(columns []schema.Column) string {
 	for _, c := range columns {
 		has[c.Name] = true
 	}
+	var order []string
+	if has[t.Available] && t.Available != "" {
+		order = append(order, Ident(t.Available)+map[bool]string{false: " DESC NULLS LAST", true: " ASC NULLS LAST"}[t.First])
+	}
 	names := []string{t.OrderBy, schema.IngestedAt, schema.RunID, schema.RowSeq}
 	if !t.RunsUnique {
 		names = append(names, schema.CommitSeq, schema.SiteID)
 	}
-	var order []string
 	for _, name := range names {
 		if term := Ident(name) + " DESC NULLS LAST"; has[name] && !slices.Contains(order, term) {
 			order = append(order, term)
 		}
 	}
-	return "ROW_NUMBER() OVER (PARTITION BY " + Idents(t.PrimaryKey) + " ORDER BY " + strings.Join(order, ", ") + ")"
+	line := slices.Clone(t.PrimaryKey)
+	for _, name := range t.Line {
+		if has[name] && !slices.Contains(line, name) {
+			line = append(line, name)
+		}
+	}
+	return "ROW_NUMBER() OVER (PARTITION BY " + Idents(line) + " ORDER BY " + strings.Join(order, ", ") + ")"
 }

@@ -6,17 +6,25 @@ import (
 	"strings"
 
 	"contextful/ref/colfile"
+	"contextful/ref/decl"
+	"contextful/ref/manifest"
 	"contextful/ref/schema"
 	"contextful/ref/store"
 	"contextful/ref/vfs"
 )
 
-// FromView is what a relation needs of a resolved view. Columns are the schema's, or before anything was landed the declared ones.
+// FromView is what a reader's relation needs of a resolved view: one row of each line. Columns are the schema's, or before
+// anything was landed the declared ones.
 func FromView(v *store.View) Table {
+	d := v.Declaration
 	t := Table{
-		Root: v.Table.Store().Root(), PrimaryKey: v.Declaration.PrimaryKey, OrderBy: v.Declaration.OrderBy,
-		// A pass leaves one row per key: its snapshot alone needs no ranking.
-		Unique: v.Head != nil && len(v.Runs) == 0 && slices.Equal(v.Head.PrimaryKey, v.Declaration.PrimaryKey),
+		Root: v.Table.Store().Root(), PrimaryKey: d.PrimaryKey, Line: d.LineKey(), OrderBy: d.OrderBy,
+		// A pass leaves one row per line, unless it keeps vintages: then its snapshot alone needs no ranking.
+		Unique: v.Head != nil && len(v.Runs) == 0 && d.AvailableTime == nil && v.Head.AvailableTime == nil &&
+			slices.Equal(v.Head.PrimaryKey, d.PrimaryKey) && sameFrom(v.Head.ValidTime, d.ValidTime),
+	}
+	if d.AvailableTime != nil && d.Keyed() {
+		t.Available = d.AvailableTime.Column
 	}
 	t.RunsUnique = len(t.PrimaryKey) > 0 && runsUnique(v)
 	if v.Schema != nil && len(v.Schema.Columns) > 0 {
@@ -37,6 +45,21 @@ func FromView(v *store.View) Table {
 		t.Reconcile = t.Reconcile || r.NodeID != v.Table.Store().Node()
 	}
 	return t
+}
+
+// ForFold is FromView for a pass: one row of each vintage of a line, timestamps exact, and every column there is.
+func ForFold(v *store.View) Table {
+	t := FromView(v)
+	t.Line, t.Available = v.Declaration.DedupKey(), ""
+	t.AllNanos, t.Reconcile = true, true
+	return t
+}
+
+func sameFrom(recorded *manifest.ValidTime, declared *decl.ValidTime) bool {
+	if recorded == nil || declared == nil {
+		return recorded == nil && declared == nil
+	}
+	return recorded.From == declared.From
 }
 
 // runsUnique looks through all runs whose rows the view can show, folded ones included.

@@ -130,7 +130,7 @@ func (s *Staged) Keep(base string) error {
 }
 
 // Stage makes a pass up to the sealed snapshot and publishes nothing. Where there is no run to fold, Staged.Nothing is true.
-// Refusals before anything is staged: StoreUnsupported (a table that declares indexes, valid_time, available_time, snapshot
+// Refusals before anything is staged: StoreUnsupported (a table that declares indexes, snapshot
 // or masks, or a column whose type the engine's writer cannot keep), StoreKeyWidened, and what store.Resolve refuses. Then
 // StorePartDamaged where an input is not what its manifest says, StoreWriteFailed, StorePointerMoved.
 func Stage(ctx context.Context, st *store.Store, o Options) (_ *Staged, err error) {
@@ -249,6 +249,7 @@ func recoverAbandoned(ctx context.Context, table *store.Table) error {
 func describe(st *store.Store, view *store.View, fence *int64) *manifest.Snapshot {
 	m := &manifest.Snapshot{Parent: view.Pointer.SnapshotID, PrimaryKey: view.Declaration.PrimaryKey, Fence: fence, Replacement: view.Frontier,
 		Nonce: nonce(), CreatedAt: manifest.At(st.Clock().Now())}
+	m.ValidTime, m.AvailableTime = store.RecordedValidTime(view.Declaration), store.RecordedAvailableTime(view.Declaration)
 	if view.Declaration.Keyed() {
 		m.OrderBy = view.Declaration.OrderBy
 	}

@@ -49,8 +49,7 @@ func (p *pass) fs() vfs.FS { return p.view.Table.Store().FS() }
 
 // prepare opens the inputs and refuses what must be refused before anything is staged.
 func (p *pass) prepare(ctx context.Context) error {
-	t := duck.FromView(p.view)
-	t.AllNanos, t.Reconcile = true, true
+	t := duck.ForFold(p.view)
 	var err error
 	if p.rel, err = p.session.Relation(ctx, p.fs(), t); err != nil {
 		return p.explain(err)
@@ -160,9 +159,14 @@ func (p *pass) explain(err error) error {
 	return err
 }
 
-// order is cluster_by, then the primary key, then, where that leaves rows equal, the order of landing.
+// order is cluster_by, or without one the start of validity; then the key, and where that leaves rows equal the order of landing
+// (store.available-time.vintage-dedup-key).
 func (p *pass) order() []string {
-	names := slices.Concat(p.view.Declaration.ClusterBy, p.view.Declaration.PrimaryKey)
+	d := p.view.Declaration
+	names := slices.Concat(d.ClusterBy, d.DedupKey())
+	if d.ValidTime != nil && len(d.ClusterBy) == 0 {
+		names = slices.Insert(names, 0, d.ValidTime.From)
+	}
 	for _, c := range schema.Injected() {
 		if !p.keyed {
 			names = append(names, c.Name)

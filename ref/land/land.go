@@ -131,13 +131,8 @@ func prepare(s *store.Store, o *Options) (*store.Table, *schema.Schema, error) {
 	}
 	d := t.Declared()
 	if d != nil {
-		for _, later := range []struct {
-			set  bool
-			name string
-		}{{d.ValidTime != nil, "valid_time"}, {d.AvailableTime != nil, "available_time"}, {d.Snapshot != nil, "snapshot"}} {
-			if later.set {
-				return nil, nil, fault.New(fault.StoreUnsupported, o.Table, fmt.Sprintf("table %q declares %s, which this build does not land yet", o.Table, later.name))
-			}
+		if d.Snapshot != nil {
+			return nil, nil, fault.New(fault.StoreUnsupported, o.Table, fmt.Sprintf("table %q declares snapshot, which this build does not land yet", o.Table))
 		}
 	}
 	if err := checkTypes(d, o.Types); err != nil {

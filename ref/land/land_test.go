@@ -386,8 +386,8 @@ func TestManifestOfALanding(t *testing.T) {
 }
 
 func TestLaterDeclarations(t *testing.T) {
-	s := openStore(t, keyed+"[pipeline.tables.valid_time]\nfrom = \"from\"\n")
-	if _, err := land(s, "r1", `{"id":1}`); fault.CodeOf(err) != fault.StoreUnsupported || !strings.Contains(err.Error(), "valid_time") {
+	s := openStore(t, keyed+"[pipeline.tables.snapshot]\ndocument = \"doc\"\n")
+	if _, err := land(s, "r1", `{"id":1}`); fault.CodeOf(err) != fault.StoreUnsupported || !strings.Contains(err.Error(), "snapshot") {
 		t.Error(err)
 	}
 }

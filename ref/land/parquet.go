@@ -288,6 +288,8 @@ func (c *column) instantPutter(a *array.Timestamp) func(row, i int) error {
 	case arrow.Microsecond:
 		perSecond = 1_000_000
 	}
+	// A file's timestamp without a zone is a wall clock's reading.
+	local := c.rule.zone != nil && a.DataType().(*arrow.TimestampType).TimeZone == ""
 	return func(row, i int) error {
 		if c.want != schema.None && c.want != schema.Timestamp {
 			return c.refuse(row, schema.Timestamp, "")
@@ -297,7 +299,14 @@ func (c *column) instantPutter(a *array.Timestamp) func(row, i int) error {
 		if rest < 0 {
 			seconds, rest = seconds-1, rest+perSecond
 		}
-		nanos, err := nanosOf(seconds, rest*(1_000_000_000/perSecond))
+		var err error
+		if local {
+			seconds, err = instantOf(seconds, c.rule.zone)
+		}
+		var nanos int64
+		if err == nil {
+			nanos, err = nanosOf(seconds, rest*(1_000_000_000/perSecond))
+		}
 		if err != nil {
 			return &rowError{code: fault.StoreInputMalformed, row: row, column: c.name, text: fmt.Sprintf("column %q: the instant %d (%s) %s", c.name, v, a.DataType(), err)}
 		}

@@ -134,6 +134,9 @@ func (c *column) putText(row int, text []byte) error {
 		return c.putJSON(row, quoteJSON(nil, text))
 	case schema.Timestamp:
 		at, err := parseTimestamp(text)
+		if err == errNoInstant && c.rule.zone != nil {
+			at, err = parseLocal(text, c.rule.zone)
+		}
 		if err == errNoInstant {
 			return c.refuse(row, schema.Utf8, string(text))
 		}

@@ -2,6 +2,7 @@ package land
 
 import (
 	"fmt"
+	"time"
 
 	"contextful/ref/decl"
 	"contextful/ref/fault"
@@ -14,7 +15,9 @@ type rule struct {
 	stored   schema.Type // None where the table does not have it
 	key      bool
 	skip     bool // injected: the producer's value is checked for syntax and dropped
-	refused  bool // begins with "_" and is not the producer's to name
+	// zone is where a value without an offset is read: of the availability instant alone, else nil.
+	zone    *time.Location
+	refused bool // begins with "_" and is not the producer's to name
 }
 
 // rules looks a column's rule up by name.
@@ -39,6 +42,9 @@ func newRules(t *decl.Table, stored *schema.Schema, types map[string]schema.Type
 		}
 		for _, k := range t.PrimaryKey {
 			at(k).key = true
+		}
+		if a := t.AvailableTime; a != nil {
+			at(a.Column).zone = a.Location()
 		}
 	}
 	for name, ty := range types {

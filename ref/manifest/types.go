@@ -54,15 +54,18 @@ type Part struct {
 
 // Snapshot is a compacted, immutable set of parts: tables/<t>/data/snapshots/<snapshot-id>/_manifest.json.
 type Snapshot struct {
-	FormatVersion string          `json:"format_version"`
-	SnapshotID    string          `json:"snapshot_id"`
-	Parent        *string         `json:"parent"`
-	Table         string          `json:"table"`
-	CreatedAt     Instant         `json:"created_at"`
-	IncludesRuns  []string        `json:"includes_runs"`
-	PrimaryKey    []string        `json:"primary_key"`
-	OrderBy       string          `json:"order_by,omitempty"`
-	RowCount      int64           `json:"row_count"`
+	FormatVersion string   `json:"format_version"`
+	SnapshotID    string   `json:"snapshot_id"`
+	Parent        *string  `json:"parent"`
+	Table         string   `json:"table"`
+	CreatedAt     Instant  `json:"created_at"`
+	IncludesRuns  []string `json:"includes_runs"`
+	PrimaryKey    []string `json:"primary_key"`
+	OrderBy       string   `json:"order_by,omitempty"`
+	RowCount      int64    `json:"row_count"`
+	// ValidTime and AvailableTime are set where the table declares them, and leave no trace where it does not.
+	ValidTime     *ValidTime      `json:"valid_time,omitempty"`
+	AvailableTime *AvailableTime  `json:"available_time,omitempty"`
 	Parts         []Part          `json:"parts"`
 	Indexes       json.RawMessage `json:"indexes,omitempty"`
 	Fence         *int64          `json:"fence"`
@@ -72,6 +75,18 @@ type Snapshot struct {
 	FoldedRuns  json.RawMessage `json:"folded_runs,omitempty"`
 	// Nonce makes the writer's own document recognisable after an unknown outcome.
 	Nonce string `json:"nonce,omitempty"`
+}
+
+// ValidTime names the columns that bound when a row held; To is "" where it is open. Also what schema.json records.
+type ValidTime struct {
+	From string `json:"from"`
+	To   string `json:"to,omitempty"`
+}
+
+// AvailableTime names the column that says when a row was released, and the zone of values without an offset.
+type AvailableTime struct {
+	Column string `json:"column"`
+	Zone   string `json:"zone"`
 }
 
 // Frontier names a replacement frontier: the run, its commit sequence and its instant. A run is superseded by it when it

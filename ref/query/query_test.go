@@ -31,9 +31,9 @@ name = "filings/annual.v1"
 name = "state"
 write_mode = "replace"
 [[pipeline.tables]]
-name = "vintages"
-[pipeline.tables.available_time]
-column = "x"
+name = "captures"
+[pipeline.tables.snapshot]
+document = "x"
 `
 
 func ask(t *testing.T, st *store.Store, sql string, change ...func(*Options)) (string, error) {
@@ -217,7 +217,7 @@ func TestLockDown(t *testing.T) {
 	for sql, code := range map[string]fault.Code{
 		`SELECT * FROM nosuch`: fault.StoreTableUnknown, `SELEC 1`: fault.QueryFailed, `SELECT nosuch FROM events`: fault.QueryFailed,
 		`SELECT 1/'x' FROM events`: fault.QueryFailed, `WITH a AS (DELETE FROM events RETURNING *) SELECT * FROM a`: fault.QueryFailed,
-		`SELECT * FROM vintages`: fault.StoreUnsupported, `SELECT error('boom')`: fault.QueryFailed,
+		`SELECT * FROM captures`: fault.StoreUnsupported, `SELECT error('boom')`: fault.QueryFailed,
 	} {
 		out, err := ask(t, st, sql)
 		if fault.CodeOf(err) != code || out != "" || strings.Contains(err.Error(), "\n") {

@@ -62,7 +62,7 @@ func Run(ctx context.Context, st *store.Store, o Options) (Report, error) {
 	return answer(ctx, s, st, views, parsed.views, trimStatement(o.SQL), o)
 }
 
-// Scan prints all rows of one table, in a stable order: its primary key, or without one the order in which rows were landed.
+// Scan prints all rows of one table, in a stable order: its primary key and start of validity, or without one the order in which rows were landed.
 func Scan(ctx context.Context, st *store.Store, table string, o Options) (Report, error) {
 	view, err := resolve(ctx, st, table, o.AsOf)
 	if err != nil {
@@ -73,7 +73,7 @@ func Scan(ctx context.Context, st *store.Store, table string, o Options) (Report
 		return Report{}, err
 	}
 	defer s.Close()
-	order := slices.Clone(view.Declaration.PrimaryKey)
+	order := view.Declaration.LineKey()
 	t := duck.FromView(view)
 	columns := t.Columns
 	for _, c := range schema.Injected() {

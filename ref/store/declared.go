@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -16,15 +17,42 @@ const (
 	MetaPrimaryKey  = "contextful.primary_key"
 	MetaPartitionBy = "contextful.partition_by"
 	MetaWriteMode   = "contextful.write_mode"
+	// Absent where the table does not declare them.
+	MetaValidTime     = "contextful.valid_time"
+	MetaAvailableTime = "contextful.available_time"
 )
 
 // DeclarationMetadata is what a declaration records in schema.json at the first landing.
 func DeclarationMetadata(d *decl.Table) map[string]string {
-	return map[string]string{
+	m := map[string]string{
 		MetaPrimaryKey:  jsonText(nonNil(d.PrimaryKey)),
 		MetaPartitionBy: jsonText(nonNil(d.PartitionBy)),
 		MetaWriteMode:   jsonText(d.WriteMode),
 	}
+	if v := RecordedValidTime(d); v != nil {
+		m[MetaValidTime] = jsonText(v)
+	}
+	if a := RecordedAvailableTime(d); a != nil {
+		m[MetaAvailableTime] = jsonText(a)
+	}
+	return m
+}
+
+// RecordedValidTime is what documents say of a table's valid_time, nil where it declares none.
+func RecordedValidTime(d *decl.Table) *manifest.ValidTime {
+	if d.ValidTime == nil {
+		return nil
+	}
+	return &manifest.ValidTime{From: d.ValidTime.From, To: d.ValidTime.To}
+}
+
+// RecordedAvailableTime is what documents say of a table's available_time: what its stored instants are. live_since and
+// adjustments are the reader's and may change.
+func RecordedAvailableTime(d *decl.Table) *manifest.AvailableTime {
+	if d.AvailableTime == nil {
+		return nil
+	}
+	return &manifest.AvailableTime{Column: d.AvailableTime.Column, Zone: d.AvailableTime.Zone}
 }
 
 // CheckDeclaration refuses with StoreDeclarationChanged where the table's declaration differs from what its schema records;
@@ -51,7 +79,38 @@ func (t *Table) CheckDeclaration(s *schema.Schema, head *manifest.Snapshot) erro
 			return differs(m.what, jsonText(head.PrimaryKey), declared[m.meta])
 		}
 	}
+	// A clock leaves no trace where it is not declared: what says nothing of it says "none", if it is ours to say.
+	recorded, known := recordedClocks(s, head)
+	for _, m := range []struct{ meta, what string }{{MetaValidTime, "valid_time"}, {MetaAvailableTime, "available_time"}} {
+		if have, want := recorded[m.meta], declared[m.meta]; known && !sameJSON(have, want) {
+			return differs(m.what, cmp.Or(have, "none"), cmp.Or(want, "none"))
+		}
+	}
 	return nil
+}
+
+// recordedClocks is what the schema, or where another writer's says nothing of keys the head snapshot, records of the
+// declared clocks, by metadata key; known is false where neither is there.
+func recordedClocks(s *schema.Schema, head *manifest.Snapshot) (recorded map[string]string, known bool) {
+	recorded = map[string]string{}
+	if s != nil {
+		_, known = s.Metadata[MetaPrimaryKey]
+		for _, k := range []string{MetaValidTime, MetaAvailableTime} {
+			if v, ok := s.Metadata[k]; ok {
+				recorded[k], known = v, true
+			}
+		}
+	}
+	if known || head == nil {
+		return recorded, known
+	}
+	if head.ValidTime != nil {
+		recorded[MetaValidTime] = jsonText(head.ValidTime)
+	}
+	if head.AvailableTime != nil {
+		recorded[MetaAvailableTime] = jsonText(head.AvailableTime)
+	}
+	return recorded, true
 }
 
 // effective is the declaration readers go by: the declared one, else what schema.json and the head snapshot record, so that
@@ -75,6 +134,15 @@ func (t *Table) effective(s *schema.Schema, head *manifest.Snapshot) *decl.Table
 	read(MetaPrimaryKey, &d.PrimaryKey)
 	read(MetaPartitionBy, &d.PartitionBy)
 	read(MetaWriteMode, &d.WriteMode)
+	recorded, _ := recordedClocks(s, head)
+	var valid manifest.ValidTime
+	if json.Unmarshal([]byte(recorded[MetaValidTime]), &valid) == nil && valid.From != "" {
+		d.ValidTime = &decl.ValidTime{From: valid.From, To: valid.To}
+	}
+	var available manifest.AvailableTime
+	if json.Unmarshal([]byte(recorded[MetaAvailableTime]), &available) == nil && available.Column != "" {
+		d.AvailableTime = &decl.AvailableTime{Column: available.Column, Zone: available.Zone}
+	}
 	return d
 }
 
