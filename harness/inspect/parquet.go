@@ -3,9 +3,7 @@ package inspect
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -127,17 +125,7 @@ func cell(a arrow.Array, i int) any {
 	case *array.FixedSizeBinary:
 		return base64.StdEncoding.EncodeToString(a.Value(i))
 	}
-	text, err := json.Marshal(a.GetOneForMarshal(i))
-	if err != nil {
-		return a.ValueStr(i)
-	}
-	var v any
-	d := json.NewDecoder(strings.NewReader(string(text)))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
-		return a.ValueStr(i)
-	}
-	return v
+	return nestedCell(a, i)
 }
 
 func instant(v int64, unit arrow.TimeUnit) time.Time {

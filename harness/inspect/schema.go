@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
 )
 
 // A Field is a column of schema.json. Type is written as the declaration language does where it has a word for it
-// ("int64", "timestamp", "json"), else as the Arrow type's own name.
+// ("int64", "timestamp", "json", "struct<a: list<int64>>"), else as the Arrow type's own name.
 type Field struct {
 	Name     string
 	Type     string
@@ -19,6 +22,7 @@ type schemaField struct {
 	Type     map[string]any `json:"type"`
 	Nullable bool           `json:"nullable"`
 	Metadata any            `json:"metadata"`
+	Children []schemaField  `json:"children"`
 }
 
 // Schema reads a table's schema.json (Arrow's JSON form); fs.ErrNotExist where there is none.
@@ -77,6 +81,33 @@ func typeName(f schemaField) string {
 		return "utf8"
 	case "fixedsizebinary":
 		return fmt.Sprintf("binary(%v)", f.Type["byteWidth"])
+	}
+	return nestedName(name, f)
+}
+
+var bare = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
+
+// nestedName writes a type with children; one whose children are not what its name promises keeps Arrow's name.
+func nestedName(name string, f schemaField) string {
+	switch kids := f.Children; {
+	case name == "fixedsizelist" && len(kids) == 1:
+		return fmt.Sprintf("%s[%v]", typeName(kids[0]), f.Type["listSize"])
+	case (name == "list" || name == "largelist") && len(kids) == 1:
+		return "list<" + typeName(kids[0]) + ">"
+	case name == "map" && len(kids) == 1 && len(kids[0].Children) == 2:
+		return fmt.Sprintf("map<%s, %s>", typeName(kids[0].Children[0]), typeName(kids[0].Children[1]))
+	case name == "struct" && extension(f.Metadata) == "contextful.variant":
+		return "variant"
+	case name == "struct" && len(kids) > 0:
+		var fields []string
+		for _, k := range kids {
+			label := k.Name
+			if !bare.MatchString(label) {
+				label = strconv.Quote(label)
+			}
+			fields = append(fields, label+": "+typeName(k))
+		}
+		return "struct<" + strings.Join(fields, ", ") + ">"
 	}
 	return name
 }
