@@ -24,6 +24,7 @@ const (
 	TemporaryPrefix = ".tmp-"
 	StagingSuffix   = ".staging"
 	snapshotPrefix  = "snapshot-"
+	foldedPrefix    = "folded-"
 )
 
 // StoreRoot is where the store of a project lies, given the directory of its contextful.toml.
@@ -91,6 +92,9 @@ func RunState(node string) string { return "nodes/" + node + "/run-state.json" }
 
 // PartName is the file name of part n (from 0).
 func PartName(n int) string { return fmt.Sprintf("part-%05d.parquet", n) }
+
+// FoldedName is the file name of folded-runs segment n (from 0).
+func FoldedName(n int) string { return fmt.Sprintf("%s%05d.parquet", foldedPrefix, n) }
 
 // Keys relative to the bucket prefix.
 

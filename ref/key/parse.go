@@ -161,7 +161,7 @@ func parseSnapshot(rel string, p Parsed, seg []string) (Parsed, error) {
 		p.Kind = KindSnapshotCollected
 	case seg[1] == "indexes" && len(seg) > 2:
 		p.Kind = KindSnapshotIndex
-	case len(seg) == 2 && strings.HasPrefix(p.Name, "folded-") && strings.HasSuffix(p.Name, ".parquet"):
+	case FoldedSegmentName(p.Name):
 		p.Kind = KindSnapshotFolded
 	case SnapshotPartName(p.Name):
 		p.Kind = KindSnapshotPart
@@ -175,6 +175,12 @@ func parseSnapshot(rel string, p Parsed, seg []string) (Parsed, error) {
 // "_" or a dot.
 func RunPartName(name string) bool {
 	return segmentFault(name) == "" && name[0] != '_' && strings.HasSuffix(name, ".parquet")
+}
+
+// FoldedSegmentName tells whether a snapshot manifest may name this folded-runs segment: one plain segment beginning with
+// "folded-" and ending in .parquet.
+func FoldedSegmentName(name string) bool {
+	return RunPartName(name) && strings.HasPrefix(name, foldedPrefix)
 }
 
 // SnapshotPartName tells whether a snapshot manifest may name this part: plain segments (partition directories, with

@@ -14,11 +14,14 @@ import (
 	strict "github.com/go-json-experiment/json"
 )
 
-// ReaderVersion is the lay-out version this build reads and writes. A document of another minor is read as its own; one of
-// a newer major is refused (store.lay-out.format-version, store.lay-out.format-newer).
-const ReaderVersion = "1.0"
+// ReaderVersion is the newest lay-out version this build reads and writes. A document of another minor is read as its own;
+// one of a newer major is refused (store.lay-out.format-version, store.lay-out.format-newer).
+const ReaderVersion = "2.1"
 
-const readerMajor = 1
+const readerMajor = 2
+
+// firstVersion is what a document without format_version is read as, and what every run manifest is written with.
+const firstVersion = "1.0"
 
 // RowsUnknown stands in Part.Rows, Run.RowCount and Snapshot.RowCount where the document does not say.
 const RowsUnknown = -1
@@ -57,7 +60,7 @@ func version(path, what string, data []byte, limit int) (string, error) {
 		return "", err
 	}
 	if head.FormatVersion == nil {
-		return "1.0", nil
+		return firstVersion, nil
 	}
 	v := *head.FormatVersion
 	major, minor, ok := strings.Cut(v, ".")
@@ -340,12 +343,12 @@ func encode(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// EncodeRun prints a run manifest. An empty format_version becomes "1.0". The error is for cursors or taints that are no
+// EncodeRun prints a run manifest. An empty format_version becomes 1.0. The error is for cursors or taints that are no
 // JSON.
 func EncodeRun(m *Run) ([]byte, error) {
 	c := *m
 	if c.FormatVersion == "" {
-		c.FormatVersion = ReaderVersion
+		c.FormatVersion = firstVersion
 	}
 	if c.Parts == nil {
 		c.Parts = []Part{}
@@ -353,11 +356,11 @@ func EncodeRun(m *Run) ([]byte, error) {
 	return encode(&c)
 }
 
-// EncodeSnapshot prints a snapshot manifest. An empty format_version becomes "1.0".
+// EncodeSnapshot prints a snapshot manifest. An empty format_version becomes what SnapshotVersion says.
 func EncodeSnapshot(m *Snapshot) ([]byte, error) {
 	c := *m
 	if c.FormatVersion == "" {
-		c.FormatVersion = ReaderVersion
+		c.FormatVersion = SnapshotVersion(m)
 	}
 	if c.Parts == nil {
 		c.Parts = []Part{}

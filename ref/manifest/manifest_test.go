@@ -94,11 +94,11 @@ func TestVersions(t *testing.T) {
 		t.Fatal(m, err)
 	}
 	// A newer major is refused before its fields are judged: parts may mean something else there.
-	_, err := DecodeRun(runRel, []byte(`{"format_version":"2.0","parts":"elsewhere"}`))
+	_, err := DecodeRun(runRel, []byte(`{"format_version":"3.0","parts":"elsewhere"}`))
 	if !errors.Is(err, fault.StoreManifestFormatNewer) {
 		t.Fatal(err)
 	}
-	for _, word := range []string{runRel, "2.0", ReaderVersion} {
+	for _, word := range []string{runRel, "3.0", ReaderVersion} {
 		if !strings.Contains(err.Error(), word) {
 			t.Errorf("%v does not name %s", err, word)
 		}

@@ -71,8 +71,8 @@ type Snapshot struct {
 	Fence         *int64          `json:"fence"`
 	CommitSeq     *int64          `json:"commit_seq,omitempty"`
 	// Replacement is the newest frontier folded in, so that an older run arriving late stays superseded.
-	Replacement *Frontier       `json:"replacement,omitempty"`
-	FoldedRuns  json.RawMessage `json:"folded_runs,omitempty"`
+	Replacement *Frontier   `json:"replacement,omitempty"`
+	FoldedRuns  *FoldedRuns `json:"folded_runs,omitempty"`
 	// Nonce makes the writer's own document recognisable after an unknown outcome.
 	Nonce string `json:"nonce,omitempty"`
 }

@@ -411,7 +411,7 @@ func TestCommitSeqLooksEverywhere(t *testing.T) {
 	if n := next(tab); n.Seq != 51 {
 		t.Fatal(n)
 	}
-	put(t, m, key.RunManifest("events", "p2", "beta"), `{"format_version":"2.0"}`)
+	put(t, m, key.RunManifest("events", "p2", "beta"), `{"format_version":"3.0"}`)
 	l, err := tab.Lock(bg)
 	must(t, err)
 	_, err = l.NextCommitSeq(bg)

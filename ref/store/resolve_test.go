@@ -106,13 +106,13 @@ func TestNewerMajorRefusesReads(t *testing.T) {
 	m, tab := newT(t)
 	_, err := land(tab, "r1", landing{})
 	must(t, err)
-	newer := `{"format_version":"2.0","anything":[]}`
+	newer := `{"format_version":"3.0","anything":[]}`
 	// Unreachable: never read.
 	put(t, m, key.SnapshotManifest("events", key.SnapshotID(9)), newer)
 	wantRows(t, tab, Bounds{}, "r1")
 	put(t, m, key.RunManifest("events", "r2", "beta"), newer)
 	_, err = tab.Resolve(bg, Bounds{})
-	wantCode(t, err, fault.StoreManifestFormatNewer, "r2/beta/_manifest.json", "2.0", manifest.ReaderVersion)
+	wantCode(t, err, fault.StoreManifestFormatNewer, "r2/beta/_manifest.json", "3.0", manifest.ReaderVersion)
 	must(t, m.RemoveAll(root+"/tables/events/data/runs/r2"))
 	put(t, m, key.Pointer("events"), `{"snapshot_id":"`+key.SnapshotID(9)+`","fence":null}`)
 	early := at(1)
