@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"contextful/ref/key"
 	"contextful/ref/lease"
 )
 
@@ -44,6 +45,7 @@ func (a *app) leaseVerb(name, short string, fenced bool, verb leaseFunc) *cobra.
 			if err != nil {
 				return err
 			}
+			s.noteLease(cmd.Context(), key.CompactLease(s.project.Name, table.Name()), report)
 			if report.Holder == nil {
 				return a.print(report, "released; the fence stays at %d", report.Fence)
 			}

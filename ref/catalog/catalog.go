@@ -30,6 +30,7 @@ type Entry struct {
 // Run is what the machine knows of one run of a pipeline. EndedAt is zero while it runs.
 type Run struct {
 	Pipeline  string
+	Node      string // whose run it was
 	RunID     string
 	Table     string
 	Status    string
@@ -60,9 +61,11 @@ type Machine interface {
 	Append(ctx context.Context, e Entry) (seq int64, err error)
 	// Journal visits the entries after a Seq, in order; an error of visit ends it and is returned.
 	Journal(ctx context.Context, after int64, visit func(Entry) error) error
-	// PutRun adds or replaces the row of (Pipeline, RunID, Table).
+	// PutRun adds or replaces the row of (Pipeline, Node, RunID, Table).
 	PutRun(ctx context.Context, r Run) error
-	// Runs lists a pipeline's runs, newest start first.
+	// FillRuns adds rows where there is no run row at all, of any pipeline, and tells whether it did.
+	FillRuns(ctx context.Context, rows []Run) (filled bool, err error)
+	// Runs lists a pipeline's runs ("" for every pipeline's), newest start first.
 	Runs(ctx context.Context, pipeline string) ([]Run, error)
 	// Cursor gives the cursor of a pipeline in a table; ok is false where there is none.
 	Cursor(ctx context.Context, pipeline, table string) (c Cursor, ok bool, err error)

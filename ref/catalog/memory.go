@@ -14,7 +14,7 @@ import (
 type Memory struct {
 	mu      sync.Mutex
 	journal []Entry
-	runs    map[[3]string]Run
+	runs    map[[4]string]Run
 	cursors map[[2]string]Cursor
 	leases  map[string]Lease
 	tables  map[string]TableRows
@@ -22,7 +22,7 @@ type Memory struct {
 
 // NewMemory makes empty catalogs.
 func NewMemory() *Memory {
-	return &Memory{runs: map[[3]string]Run{}, cursors: map[[2]string]Cursor{}, leases: map[string]Lease{}, tables: map[string]TableRows{}}
+	return &Memory{runs: map[[4]string]Run{}, cursors: map[[2]string]Cursor{}, leases: map[string]Lease{}, tables: map[string]TableRows{}}
 }
 
 var (
@@ -65,9 +65,26 @@ func (m *Memory) Journal(ctx context.Context, after int64, visit func(Entry) err
 func (m *Memory) PutRun(_ context.Context, r Run) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r.StartedAt, r.EndedAt = utc(r.StartedAt), utc(r.EndedAt)
-	m.runs[[3]string{r.Pipeline, r.RunID, r.Table}] = r
+	m.put(r)
 	return nil
+}
+
+func (m *Memory) put(r Run) {
+	r.StartedAt, r.EndedAt = utc(r.StartedAt), utc(r.EndedAt)
+	m.runs[[4]string{r.Pipeline, r.Node, r.RunID, r.Table}] = r
+}
+
+// FillRuns implements Machine.
+func (m *Memory) FillRuns(_ context.Context, rows []Run) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.runs) > 0 {
+		return false, nil
+	}
+	for _, r := range rows {
+		m.put(r)
+	}
+	return len(rows) > 0, nil
 }
 
 // Runs implements Machine.
@@ -76,12 +93,13 @@ func (m *Memory) Runs(_ context.Context, pipeline string) ([]Run, error) {
 	defer m.mu.Unlock()
 	var list []Run
 	for _, r := range m.runs {
-		if r.Pipeline == pipeline {
+		if pipeline == "" || r.Pipeline == pipeline {
 			list = append(list, r)
 		}
 	}
 	slices.SortFunc(list, func(a, b Run) int {
-		return cmp.Or(b.StartedAt.Compare(a.StartedAt), cmp.Compare(a.RunID, b.RunID), cmp.Compare(a.Table, b.Table))
+		return cmp.Or(b.StartedAt.Compare(a.StartedAt), cmp.Compare(a.Pipeline, b.Pipeline), cmp.Compare(a.RunID, b.RunID),
+			cmp.Compare(a.Table, b.Table), cmp.Compare(a.Node, b.Node))
 	})
 	return list, nil
 }

@@ -87,8 +87,11 @@ func CommitLogEntry(pipeline, node string, seq int64) string {
 	return fmt.Sprintf("%s/%020d.json", CommitLogDir(pipeline, node), seq)
 }
 
+// NodeDir holds what a node tells the others.
+func NodeDir(node string) string { return "nodes/" + node }
+
 // RunState is what a node tells the others of its runs.
-func RunState(node string) string { return "nodes/" + node + "/run-state.json" }
+func RunState(node string) string { return NodeDir(node) + "/run-state.json" }
 
 // PartName is the file name of part n (from 0).
 func PartName(n int) string { return fmt.Sprintf("part-%05d.parquet", n) }

@@ -72,6 +72,37 @@ func Machine(t *testing.T, open func(*testing.T) catalog.Machine) {
 		list, err := m.Runs(bg, "p")
 		must(t, err)
 		same(t, list, []catalog.Run{second, first})
+		list, err = m.Runs(bg, "")
+		must(t, err)
+		same(t, len(list), 3)
+		elsewhere := first
+		elsewhere.Node, elsewhere.StartedAt = "beta", instant(99)
+		filled, err := m.FillRuns(bg, []catalog.Run{elsewhere})
+		must(t, err)
+		same(t, filled, false)
+		list, err = m.Runs(bg, "p")
+		must(t, err)
+		same(t, list, []catalog.Run{second, first})
+		must(t, m.PutRun(bg, elsewhere))
+		list, err = m.Runs(bg, "p")
+		must(t, err)
+		same(t, list, []catalog.Run{elsewhere, second, first})
+	})
+	t.Run("run rows are filled in only where there are none", func(t *testing.T) {
+		m := open(t)
+		rows := []catalog.Run{{Pipeline: "p", Node: "beta", RunID: "r", Table: "a", Status: "done", StartedAt: instant(2)},
+			{Pipeline: "p", Node: "gamma", RunID: "r", Table: "a", Status: "running", StartedAt: instant(1)}}
+		for _, want := range []bool{false, true, false} {
+			filled, err := m.FillRuns(bg, rows[:map[bool]int{false: 0, true: 2}[want]])
+			must(t, err)
+			same(t, filled, want)
+		}
+		list, err := m.Runs(bg, "")
+		must(t, err)
+		same(t, list, rows)
+		_, ok, err := m.Cursor(bg, "p", "a")
+		must(t, err)
+		same(t, ok, false)
 	})
 	t.Run("cursors swap", func(t *testing.T) {
 		m := open(t)

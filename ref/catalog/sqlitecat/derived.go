@@ -4,6 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 
 	"contextful/ref/catalog"
 
@@ -11,32 +14,96 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-const derivedLayout = `
+const derivedTables = `
 CREATE TABLE tables (tbl TEXT PRIMARY KEY, snapshot TEXT NOT NULL, fence INTEGER, schema BLOB) WITHOUT ROWID;
 CREATE TABLE snapshots (tbl TEXT NOT NULL, n INTEGER NOT NULL, snapshot_id TEXT NOT NULL, parent TEXT NOT NULL, created_at TEXT NOT NULL,
 	row_count INTEGER NOT NULL, parts INTEGER NOT NULL, PRIMARY KEY (tbl, n)) WITHOUT ROWID;
 CREATE TABLE runs (tbl TEXT NOT NULL, n INTEGER NOT NULL, run_id TEXT NOT NULL, node_id TEXT NOT NULL, committed_at TEXT NOT NULL,
 	commit_seq INTEGER NOT NULL, row_count INTEGER NOT NULL, folded_in TEXT NOT NULL, PRIMARY KEY (tbl, n)) WITHOUT ROWID`
 
+func derivedLayout() layout {
+	return layout{version: 1, journal: "DELETE", tables: derivedTables}
+}
+
 // Derived is derived.sqlite.
 type Derived struct{ *db }
 
 var _ catalog.Derived = (*Derived)(nil)
 
-// OpenDerived opens derived.sqlite at an absolute path, making it where absent. It is a cache: a file that cannot be read
-// as one is removed and made anew, empty.
+// ErrUnusable: derived.sqlite is absent, damaged, no database, or of a layout this build does not know. RebuildDerived mends it.
+var ErrUnusable = errors.New("the derived catalog cannot be used")
+
+// OpenDerived opens derived.sqlite at an absolute path. Where it is not there or cannot be read as one, the error wraps
+// ErrUnusable: one made empty would be taken for a store without tables.
 func OpenDerived(ctx context.Context, path string) (*Derived, error) {
-	d, err := open(ctx, path, derivedLayout)
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
+	}
+	l := derivedLayout()
+	l.tables = ""
+	d, err := open(ctx, path, l)
 	if unusable(err) {
-		if err := discard(path); err != nil {
-			return nil, err
-		}
-		d, err = open(ctx, path, derivedLayout)
+		return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return &Derived{d}, nil
+}
+
+// RebuildDerived makes derived.sqlite again: fill is given an empty one under a temporary name beside it, which then takes the
+// place of whatever was there. Where fill fails, what was there stays. One process at a time may rebuild or hold it open: the
+// caller has a lock.
+func RebuildDerived(ctx context.Context, path string, fill func(catalog.Derived) error) error {
+	tmp := filepath.Join(filepath.Dir(path), ".tmp-"+filepath.Base(path))
+	if err := discard(tmp); err != nil { // a killed rebuild's
+		return failed(path, err)
+	}
+	err := fillNew(ctx, tmp, fill)
+	if err == nil {
+		err = failed(path, replace(tmp, path))
+	}
+	if err != nil {
+		return errors.Join(err, discard(tmp))
+	}
+	return nil
+}
+
+func fillNew(ctx context.Context, path string, fill func(catalog.Derived) error) error {
+	d, err := open(ctx, path, derivedLayout())
+	if err != nil {
+		return err
+	}
+	err = fill(&Derived{d})
+	return errors.Join(err, d.failed(d.Close()))
+}
+
+// replace moves a complete database over another. The side files of a killed writer belong to the old one and would be read into
+// the new: where there are any, the old one goes first, with them.
+func replace(tmp, path string) error {
+	f, err := os.Open(tmp)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	for _, side := range []string{"-wal", "-shm", "-journal"} {
+		if _, err := os.Lstat(path + side); err == nil {
+			if err := discard(path); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	if err := os.Rename(tmp, path); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // unusable tells a file that is no database of ours, or a damaged one, from one that is only busy or out of reach.

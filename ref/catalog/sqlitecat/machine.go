@@ -8,13 +8,20 @@ import (
 	"contextful/ref/catalog"
 )
 
-const machineLayout = `
+const machineRuns = `
+CREATE TABLE runs (pipeline TEXT NOT NULL, node_id TEXT NOT NULL, run_id TEXT NOT NULL, tbl TEXT NOT NULL, status TEXT NOT NULL,
+	started_at TEXT NOT NULL, ended_at TEXT NOT NULL, PRIMARY KEY (pipeline, node_id, run_id, tbl)) WITHOUT ROWID;`
+
+const machineTables = machineRuns + `
 CREATE TABLE journal (seq INTEGER PRIMARY KEY, at TEXT NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL, body BLOB NOT NULL);
-CREATE TABLE runs (pipeline TEXT NOT NULL, run_id TEXT NOT NULL, tbl TEXT NOT NULL, status TEXT NOT NULL, started_at TEXT NOT NULL,
-	ended_at TEXT NOT NULL, PRIMARY KEY (pipeline, run_id, tbl)) WITHOUT ROWID;
 CREATE TABLE cursors (pipeline TEXT NOT NULL, tbl TEXT NOT NULL, position BLOB NOT NULL, run_id TEXT NOT NULL, committed_at TEXT NOT NULL,
 	PRIMARY KEY (pipeline, tbl)) WITHOUT ROWID;
 CREATE TABLE leases (key TEXT PRIMARY KEY, holder TEXT NOT NULL, fence INTEGER NOT NULL, expires_at TEXT NOT NULL) WITHOUT ROWID`
+
+// machineLayout: layout 1 did not say whose a run was, and no command wrote run rows under it.
+func machineLayout() layout {
+	return layout{version: 2, journal: "WAL", tables: machineTables, from: map[int]string{1: "DROP TABLE runs;" + machineRuns}}
+}
 
 // Machine is machine.sqlite.
 type Machine struct{ *db }
@@ -24,7 +31,7 @@ var _ catalog.Machine = (*Machine)(nil)
 // OpenMachine opens machine.sqlite at an absolute path, making it where absent. A file that is no such database is an
 // error: what it held is nowhere else.
 func OpenMachine(ctx context.Context, path string) (*Machine, error) {
-	d, err := open(ctx, path, machineLayout)
+	d, err := open(ctx, path, machineLayout())
 	if err != nil {
 		return nil, err
 	}
@@ -62,16 +69,38 @@ func (m *Machine) Journal(ctx context.Context, after int64, visit func(catalog.E
 // PutRun implements catalog.Machine.
 func (m *Machine) PutRun(ctx context.Context, r catalog.Run) error {
 	return m.change(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?)`,
-			r.Pipeline, r.RunID, r.Table, r.Status, text(r.StartedAt), text(r.EndedAt))
-		return err
+		return putRun(ctx, tx, r)
 	})
+}
+
+func putRun(ctx context.Context, tx *sql.Tx, r catalog.Run) error {
+	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		r.Pipeline, r.Node, r.RunID, r.Table, r.Status, text(r.StartedAt), text(r.EndedAt))
+	return err
+}
+
+// FillRuns implements catalog.Machine.
+func (m *Machine) FillRuns(ctx context.Context, rows []catalog.Run) (filled bool, err error) {
+	err = m.change(ctx, func(tx *sql.Tx) error {
+		var have int
+		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1 FROM runs LIMIT 1)`).Scan(&have); err != nil || have > 0 {
+			return err
+		}
+		for _, r := range rows {
+			if err := putRun(ctx, tx, r); err != nil {
+				return err
+			}
+		}
+		filled = len(rows) > 0
+		return nil
+	})
+	return filled && err == nil, err
 }
 
 // Runs implements catalog.Machine.
 func (m *Machine) Runs(ctx context.Context, pipeline string) ([]catalog.Run, error) {
-	rows, err := m.QueryContext(ctx, `SELECT pipeline, run_id, tbl, status, started_at, ended_at FROM runs WHERE pipeline = ?
-		ORDER BY started_at DESC, run_id, tbl`, pipeline)
+	rows, err := m.QueryContext(ctx, `SELECT pipeline, node_id, run_id, tbl, status, started_at, ended_at FROM runs
+		WHERE ? IN ('', pipeline) ORDER BY started_at DESC, pipeline, run_id, tbl, node_id`, pipeline)
 	if err != nil {
 		return nil, m.failed(err)
 	}
@@ -79,7 +108,7 @@ func (m *Machine) Runs(ctx context.Context, pipeline string) ([]catalog.Run, err
 	var list []catalog.Run
 	for rows.Next() {
 		var r catalog.Run
-		if err := rows.Scan(&r.Pipeline, &r.RunID, &r.Table, &r.Status, when{&r.StartedAt}, when{&r.EndedAt}); err != nil {
+		if err := rows.Scan(&r.Pipeline, &r.Node, &r.RunID, &r.Table, &r.Status, when{&r.StartedAt}, when{&r.EndedAt}); err != nil {
 			return nil, m.failed(err)
 		}
 		list = append(list, r)

@@ -3,8 +3,8 @@
 //
 // Answers: store.lay-out.catalog-ports, store.lay-out.machine-catalog, store.lay-out.derived-catalog (the local files).
 //
-// Both files are in WAL mode; a writing transaction takes its lock at its beginning and waits up to five seconds for
-// another process. Instants are kept as RFC 3339 text with nine fractional digits, a missing one as "".
+// machine.sqlite is in WAL mode. derived.sqlite is not: it is replaced whole, and must then be one file. A writing transaction
+// takes its lock at its beginning and waits up to five seconds for another process. Instants are kept as RFC 3339 text with nine fractional digits, a missing one as "".
 package sqlitecat
 
 import (
@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	"contextful/ref/fault"
@@ -21,8 +22,14 @@ import (
 	_ "modernc.org/sqlite" // the driver named "sqlite"
 )
 
-// version is the layout of both files, kept in user_version.
-const version = 1
+// layout is how a file is laid out. version is kept in user_version; tables makes an empty file one of it ("": it stays none); from
+// holds what turns an older one into this.
+type layout struct {
+	version int
+	journal string
+	tables  string
+	from    map[int]string
+}
 
 type db struct {
 	*sql.DB
@@ -31,8 +38,8 @@ type db struct {
 
 var errLayout = errors.New("a layout this build does not know")
 
-func open(ctx context.Context, path string, layout string) (*db, error) {
-	dsn := url.URL{Scheme: "file", Path: path, RawQuery: "_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"}
+func open(ctx context.Context, path string, l layout) (*db, error) {
+	dsn := url.URL{Scheme: "file", Path: path, RawQuery: "_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(" + l.journal + ")&_pragma=synchronous(FULL)"}
 	pool, err := sql.Open("sqlite", dsn.String())
 	if err != nil {
 		return nil, err
@@ -43,14 +50,17 @@ func open(ctx context.Context, path string, layout string) (*db, error) {
 		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
 			return err
 		}
-		switch have {
-		case version:
+		change, known := l.from[have]
+		switch {
+		case have == l.version:
 			return nil
-		case 0:
-			_, err := tx.ExecContext(ctx, layout+fmt.Sprintf("; PRAGMA user_version = %d", version))
-			return err
+		case have == 0 && l.tables != "":
+			change = l.tables
+		case !known:
+			return fmt.Errorf("%w: %d, and it reads %d", errLayout, have, l.version)
 		}
-		return fmt.Errorf("%w: %d, and it reads %d", errLayout, have, version)
+		_, err := tx.ExecContext(ctx, fmt.Sprintf("%s; PRAGMA user_version = %d", strings.TrimSuffix(change, ";"), l.version))
+		return err
 	})
 	if err != nil {
 		return nil, errors.Join(err, pool.Close())
@@ -70,14 +80,16 @@ func (d *db) change(ctx context.Context, work func(*sql.Tx) error) error {
 	return d.failed(tx.Commit())
 }
 
-func (d *db) failed(err error) error {
+func (d *db) failed(err error) error { return failed(d.path, err) }
+
+func failed(path string, err error) error {
 	if err == nil || fault.CodeOf(err) != "" || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return fault.New(fault.StoreWriteFailed, d.path, d.path+": the catalog failed").Wrap(err)
+	return fault.New(fault.StoreWriteFailed, path, path+": the catalog failed").Wrap(err)
 }
 
-// discard removes a database with its side files.
+// discard removes a database with its side files. The database goes first: without it they mean nothing.
 func discard(path string) error {
 	var errs []error
 	for _, side := range []string{"", "-wal", "-shm", "-journal"} {
@@ -88,13 +100,13 @@ func discard(path string) error {
 	return errors.Join(errs...)
 }
 
-const layout = "2006-01-02T15:04:05.000000000Z"
+const instant = "2006-01-02T15:04:05.000000000Z"
 
 func text(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return t.UTC().Format(layout)
+	return t.UTC().Format(instant)
 }
 
 // when scans an instant.
@@ -109,7 +121,7 @@ func (w when) Scan(v any) error {
 	if s == "" {
 		return nil
 	}
-	t, err := time.Parse(layout, s)
+	t, err := time.Parse(instant, s)
 	*w.t = t.UTC()
 	return err
 }

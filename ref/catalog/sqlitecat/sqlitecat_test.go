@@ -1,9 +1,12 @@
 package sqlitecat
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -23,7 +26,11 @@ func TestContract(t *testing.T) {
 		return m
 	})
 	catalogtest.Derived(t, func(t *testing.T) catalog.Derived {
-		d, err := OpenDerived(t.Context(), name(t))
+		path := name(t)
+		if err := RebuildDerived(t.Context(), path, func(catalog.Derived) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		d, err := OpenDerived(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,20 +77,90 @@ func TestForeignFiles(t *testing.T) {
 	if _, err := OpenMachine(ctx, path); err == nil {
 		t.Fatal("took a foreign file for the machine's catalog")
 	}
-	d, err := OpenDerived(ctx, path)
-	if err != nil {
-		t.Fatal("the cache was not made anew:", err)
-	}
-	if err := d.Replace(ctx, catalog.TableRows{Table: "a"}); err != nil {
+	if _, err := OpenDerived(ctx, path); !errors.Is(err, ErrUnusable) {
 		t.Fatal(err)
 	}
-	d.Close()
-	d, err = OpenDerived(ctx, path)
+}
+
+// Whatever stands where the derived catalog belongs, a rebuild replaces it; a rebuild that fails leaves it.
+func TestRebuildDerived(t *testing.T) {
+	ctx := t.Context()
+	one := func(name string) func(catalog.Derived) error {
+		return func(d catalog.Derived) error { return d.Replace(ctx, catalog.TableRows{Table: name}) }
+	}
+	made := filepath.Join(t.TempDir(), "made.sqlite")
+	if err := RebuildDerived(ctx, made, one("before")); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(made)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.Close()
-	if names, err := d.Tables(ctx); len(names) != 1 || err != nil {
-		t.Fatal(names, err)
+	damaged := bytes.Clone(whole)
+	for i := 200; i < len(damaged); i++ {
+		damaged[i] ^= 0x5a
+	}
+	newer := bytes.Clone(whole)
+	newer[63] = 9 // user_version
+	for name, data := range map[string][]byte{"absent": nil, "empty": {}, "text": []byte("no database"), "damaged": damaged, "newer": newer, "whole": whole} {
+		path := filepath.Join(t.TempDir(), "d.sqlite")
+		if data != nil {
+			for _, side := range []string{"", "-journal", "-wal"} { // a killed writer's
+				if err := os.WriteFile(path+side, data, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		refused := errors.New("unreadable")
+		if err := RebuildDerived(ctx, path, func(catalog.Derived) error { return refused }); !errors.Is(err, refused) {
+			t.Fatal(name, err)
+		}
+		if left, _ := os.ReadFile(path); !bytes.Equal(left, data) {
+			t.Fatalf("%s: a rebuild that failed changed it", name)
+		}
+		if err := RebuildDerived(ctx, path, one("after")); err != nil {
+			t.Fatal(name, err)
+		}
+		d, err := OpenDerived(ctx, path)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if names, err := d.Tables(ctx); err != nil || len(names) != 1 || names[0] != "after" {
+			t.Fatal(name, names, err)
+		}
+		d.Close()
+		if list, _ := os.ReadDir(filepath.Dir(path)); len(list) != 1 {
+			t.Fatalf("%s: %v", name, list)
+		}
+	}
+}
+
+// A machine.sqlite of layout 1 keeps everything but its run rows, which no command wrote.
+func TestMachineOfLayout1(t *testing.T) {
+	ctx, path := t.Context(), filepath.Join(t.TempDir(), "machine.sqlite")
+	old, err := open(ctx, path, layout{version: 1, journal: "WAL", tables: strings.ReplaceAll(machineTables, "node_id TEXT NOT NULL, ", "node_id TEXT, ")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (&Machine{old}).Append(ctx, catalog.Entry{Kind: "land"}); err != nil {
+		t.Fatal(err)
+	}
+	old.Close()
+	for range 2 {
+		m, err := OpenMachine(ctx, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.PutRun(ctx, catalog.Run{Pipeline: "p", Node: "n", RunID: "r"}); err != nil {
+			t.Fatal(err)
+		}
+		seq, err := m.Append(ctx, catalog.Entry{Kind: "land"})
+		if rows, err := m.Runs(ctx, ""); len(rows) != 1 || err != nil || seq < 2 {
+			t.Fatal(seq, rows, err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Close()
 	}
 }
