@@ -20,11 +20,14 @@ const landLong = `Lands the rows of one file as one run: all of them or, on any 
 
 A row is one JSON object per line, a CSV record under a header, or a Parquet row; - reads standard input. Columns take the type given
 here or in contextful.toml, else the type the table already has, else what the values say (CSV: text). The same run id with the same
-rows again writes nothing and says so; with other rows it refuses (StoreRunConflict).`
+rows again writes nothing and says so; with other rows it refuses (StoreRunConflict).
+
+A file without a row is refused (StoreInputEmpty), unless --complete says that it is all there is of a table that is replaced.`
 
 func (a *app) landCommand() *cobra.Command {
 	var rows, format, run, site string
 	var types []string
+	var complete bool
 	cmd := &cobra.Command{
 		Use:   "land <table>",
 		Short: "Land the rows of a file as one run",
@@ -37,7 +40,7 @@ func (a *app) landCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o := land.Options{Table: args[0], InputName: rows, Format: formatOf(format, rows), RunID: run, SiteID: site}
+			o := land.Options{Table: args[0], InputName: rows, Format: formatOf(format, rows), RunID: run, SiteID: site, Complete: complete}
 			if o.Types, err = typeFlags(types); err != nil {
 				return err
 			}
@@ -67,6 +70,7 @@ func (a *app) landCommand() *cobra.Command {
 	flags.StringVar(&run, "run-id", "", "name of the run, one segment of letters, digits, '.', '_', '-'")
 	flags.StringVar(&site, "site-id", "", "where the rows come from, kept as _site_id")
 	flags.StringArrayVar(&types, "type", nil, "column=type, such as revised_at=timestamp; repeatable")
+	flags.BoolVar(&complete, "complete", false, "the rows are all there is: without one, a table of write_mode \"replace\" is emptied")
 	for _, name := range []string{"rows", "run-id", "site-id"} {
 		_ = cmd.MarkFlagRequired(name) // fails only for a flag that does not exist
 	}

@@ -32,6 +32,8 @@ type collector struct {
 	at      map[string]int
 	folded  map[string]string
 	rows    int64
+	before  int64 // rows of the inputs before this one, whose row numbers begin anew
+	many    bool  // there are several inputs: what a message says of an earlier value names the one it stands in
 	spool   *spool
 }
 
@@ -59,11 +61,11 @@ func (c *collector) take(b *block) error {
 	}
 	// The block's own error stopped its reading, so a type that does not fit the blocks before stands above it.
 	if worst != nil {
-		return worst.fault(c.input, c.rows)
+		return worst.fault(c.input, c.rows-c.before)
 	}
 	if b.err != nil {
 		if e, ok := b.err.(*rowError); ok {
-			return e.fault(c.input, c.rows)
+			return e.fault(c.input, c.rows-c.before)
 		}
 		return b.err
 	}
@@ -134,10 +136,14 @@ func (c *collector) column(b *block, bc *blockColumn) (int, *rowError) {
 }
 
 func (c *collector) where(b *block, row int) string {
+	at := fmt.Sprintf("row %d", c.rows-c.before+int64(row)+1)
 	if line := b.lineOf(row); line > 0 {
-		return fmt.Sprintf("line %d", line)
+		at = fmt.Sprintf("line %d", line)
 	}
-	return fmt.Sprintf("row %d", c.rows+int64(row)+1)
+	if c.many {
+		at += " of " + c.input
+	}
+	return at
 }
 
 // digest gives the landing's batch_digest. Columns promoted on the way are hashed anew, in their final type.

@@ -31,6 +31,11 @@ func unreadable(input string, err error) error {
 // jsonLines reads JSON Lines: blocks of whole lines are parsed side by side and taken in order. When it returns early, a
 // goroutine may still wait for the input's next bytes.
 func jsonLines(in io.Reader, name string, rs rules, blockBytes int) source {
+	return jsonLinesFrom(in, name, 1, rs, blockBytes)
+}
+
+// jsonLinesFrom is jsonLines of an input that begins at a line of a longer text: messages name the line of that.
+func jsonLinesFrom(in io.Reader, name string, first int64, rs rules, blockBytes int) source {
 	type job struct {
 		data []byte
 		line int64
@@ -52,8 +57,8 @@ func jsonLines(in io.Reader, name string, rs rules, blockBytes int) source {
 		go func() {
 			defer close(ordered)
 			defer close(jobs)
-			line := int64(1)
-			readErr = lineBlocks(in, name, blockBytes, func(data []byte, lines int64) error {
+			line := first
+			readErr = lineBlocks(in, name, first, blockBytes, func(data []byte, lines int64) error {
 				j := &job{data: data, line: line, done: make(chan *block, 1)}
 				line += lines
 				for _, to := range []chan *job{jobs, ordered} {
@@ -84,9 +89,9 @@ func jsonLines(in io.Reader, name string, rs rules, blockBytes int) source {
 }
 
 // lineBlocks cuts an input into blocks of whole lines, each of about blockBytes or one line. The bytes of a block are its receiver's.
-func lineBlocks(in io.Reader, name string, blockBytes int, each func(data []byte, lines int64) error) error {
+// line is the number of the first.
+func lineBlocks(in io.Reader, name string, line int64, blockBytes int, each func(data []byte, lines int64) error) error {
 	var carry []byte
-	line := int64(1)
 	for {
 		buf := make([]byte, len(carry), max(blockBytes, 2*len(carry)))
 		copy(buf, carry)

@@ -25,14 +25,16 @@ const (
 // DefaultMemory is how many bytes of typed rows stay in memory before the spool goes to a temporary file.
 const DefaultMemory = 64 << 20
 
-// Options say what to land. Table, Input, RunID and SiteID are needed.
+// Options say what to land. Table, RunID, SiteID and Input or Inputs are needed.
 type Options struct {
 	Table     string
 	Input     io.Reader
 	InputName string // for messages, such as the file's name; "input" if empty
 	Format    string // jsonl (default), csv or parquet
-	RunID     string
-	SiteID    string
+	// Inputs are several inputs that land together, one after the other; then Input is not looked at.
+	Inputs []Input
+	RunID  string
+	SiteID string
 	// Types are column types of the producer's; they must agree with the declaration's.
 	Types map[string]schema.Type
 	// Position is where the source stands after these rows, any JSON; it is recorded in the manifest as its cursor.
@@ -40,6 +42,9 @@ type Options struct {
 	PipelineID string
 	// Replace makes the run a replacement frontier even where the table does not declare write_mode = "replace".
 	Replace bool
+	// Complete says that the rows are all there is: a replacing table without a row is emptied then
+	// (store.declare.empty-replacement). Elsewhere an input without a row is refused.
+	Complete bool
 	// TempDir holds the spool of an input larger than MemoryBytes; "" is the system's.
 	TempDir     string
 	MemoryBytes int64 // DefaultMemory if 0
@@ -47,6 +52,14 @@ type Options struct {
 	Progress func(rows int64)
 
 	partRows int64 // of a part at most, maxPartRows if 0
+}
+
+// Input is one of several. Open is called once, when the inputs before it are read.
+type Input struct {
+	Name      string // for messages
+	Format    string // as Options.Format
+	FirstLine int64  // the number of its first line, 1 if 0; only JSON Lines count from it
+	Open      func() (io.ReadCloser, error)
 }
 
 // Report is what happened. Replayed: the same run with the same content was committed before, nothing was written.
@@ -65,43 +78,15 @@ type Report struct {
 // StoreReservedColumnName, StoreColumnAmbiguous, StoreSchemaIncompatible, StoreKeyWidened (all naming row and column where there
 // is one); StoreRunConflict (the same run id, other content), StoreBusy, StoreWriteFailed.
 func Run(ctx context.Context, s *store.Store, o Options) (Report, error) {
-	t, stored, err := prepare(s, &o)
+	if err := key.ValidRun(o.RunID); err != nil {
+		return Report{}, err
+	}
+	b, err := Read(ctx, s, o)
 	if err != nil {
 		return Report{}, err
 	}
-	rs := newRules(t.Declared(), stored, o.Types)
-	sp := newSpool(o.TempDir, o.MemoryBytes)
-	defer sp.close()
-	c := newCollector(o.InputName, rs, sp)
-	read, err := o.source(rs)
-	if err != nil {
-		return Report{}, err
-	}
-	err = read(ctx, func(b *block) error {
-		if err := c.take(b); err != nil {
-			return err
-		}
-		if o.Progress != nil {
-			o.Progress(c.rows)
-		}
-		return nil
-	})
-	if err != nil {
-		return Report{}, err
-	}
-	if c.rows == 0 {
-		return Report{}, fault.New(fault.StoreInputEmpty, o.InputName, o.InputName+" holds no row")
-	}
-	digest, err := c.digest(o.Position)
-	if err != nil {
-		return Report{}, err
-	}
-	l, err := t.Lock(ctx)
-	if err != nil {
-		return Report{}, err
-	}
-	r, err := commit(ctx, t, l, &o, c, digest)
-	return r, errors.Join(err, l.Release())
+	defer b.Close()
+	return b.Commit(ctx, Ending{RunID: o.RunID, Position: o.Position, Complete: o.Complete})
 }
 
 // prepare checks everything that can be checked before the input is read.
@@ -116,18 +101,8 @@ func prepare(s *store.Store, o *Options) (*store.Table, *schema.Schema, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := key.ValidRun(o.RunID); err != nil {
-		return nil, nil, err
-	}
 	if why := schema.CheckName(o.SiteID); why != "" {
 		return nil, nil, fault.New(fault.StoreNameInvalid, o.SiteID, fmt.Sprintf("the site id %q %s", o.SiteID, why))
-	}
-	if len(o.Position) > 0 {
-		position, err := canonicalJSON(nil, o.Position)
-		if err != nil {
-			return nil, nil, fault.New(fault.StoreInputMalformed, "position", "the source's position is no JSON").Wrap(err)
-		}
-		o.Position = position
 	}
 	d := t.Declared()
 	if d != nil {
@@ -163,18 +138,6 @@ func declared(t *store.Table) (*schema.Schema, error) {
 	return stored, t.CheckDeclaration(stored, head)
 }
 
-func (o *Options) source(rs rules) (source, error) {
-	switch o.Format {
-	case JSONL, "":
-		return jsonLines(o.Input, o.InputName, rs, jsonBlock), nil
-	case CSV:
-		return csvLines(o.Input, o.InputName, rs), nil
-	case Parquet:
-		return parquetRows(o.Input, o.InputName, o.TempDir, rs), nil
-	}
-	return nil, fault.New(fault.StoreUnsupported, o.Format, fmt.Sprintf("there is no input format %q", o.Format)).WithHint("formats are jsonl, csv and parquet")
-}
-
 // commit is the second half, under the table's lock: no reader sees a higher _commit_seq while a lower one is still to come.
 func commit(ctx context.Context, t *store.Table, l *store.Lock, o *Options, c *collector, digest string) (Report, error) {
 	node := t.Store().Node()
@@ -192,7 +155,6 @@ func commit(ctx context.Context, t *store.Table, l *store.Lock, o *Options, c *c
 	arriving := c.arriving()
 	arriving.Columns = append(arriving.Columns, schema.Injected()...)
 	var keys []string
-	replacement := o.Replace
 	if d := t.Declared(); d != nil {
 		arriving.Metadata = store.DeclarationMetadata(d)
 		// What the stored schema says in its own words is the same fact: CheckDeclaration compared them.
@@ -204,7 +166,6 @@ func commit(ctx context.Context, t *store.Table, l *store.Lock, o *Options, c *c
 			}
 		}
 		keys = d.PrimaryKey
-		replacement = replacement || d.WriteMode == decl.Replace
 	}
 	merged, grown, err := l.MergeSchema(arriving, keys)
 	if err != nil {
@@ -215,7 +176,7 @@ func commit(ctx context.Context, t *store.Table, l *store.Lock, o *Options, c *c
 		return Report{}, err
 	}
 	m := &manifest.Run{
-		CommittedAt: next.CommittedAt(t.Store().Clock()), CommitSeq: &next.Seq, BatchDigest: digest, Replacement: replacement,
+		CommittedAt: next.CommittedAt(t.Store().Clock()), CommitSeq: &next.Seq, BatchDigest: digest, Replacement: replacing(t, o),
 		RowCount: c.rows, SiteID: o.SiteID, PipelineID: o.PipelineID, Cursor: o.Position,
 	}
 	if _, err := nanosOf(m.CommittedAt.Unix(), int64(m.CommittedAt.Nanosecond())); err != nil {
@@ -244,6 +205,12 @@ func commit(ctx context.Context, t *store.Table, l *store.Lock, o *Options, c *c
 		return Report{}, err
 	}
 	return Report{RunID: o.RunID, Rows: c.rows, Parts: len(m.Parts), CommitSeq: next.Seq}, nil
+}
+
+// replacing tells whether the run is a replacement frontier.
+func replacing(t *store.Table, o *Options) bool {
+	d := t.Declared()
+	return o.Replace || d != nil && d.WriteMode == decl.Replace
 }
 
 // replay answers a run that is committed already (store.lay-out.run-digest): with the same content nothing is written.
