@@ -29,6 +29,8 @@ type Scanner struct {
 	reader  *file.Reader
 	columns []*pqarrow.ColumnReader
 	leaves  []int // Parquet's own number of each column
+	groups  []int // the row groups read, nil for all
+	shared  bool  // the reader is another's to close
 	rows    int64
 	done    int64
 }
@@ -71,17 +73,27 @@ func (s *Scanner) open(ctx context.Context, src io.ReaderAt, fr *pqarrow.FileRea
 	for _, n := range names {
 		wanted[n] = true
 	}
+	return s.columnsOf(ctx, src, fr, all, func(name string) bool { return names == nil || wanted[name] })
+}
+
+func (s *Scanner) columnsOf(ctx context.Context, src io.ReaderAt, fr *pqarrow.FileReader, all *arrow.Schema, wanted func(string) bool) (err error) {
+	defer guard(&err)
+	if s.groups == nil {
+		for g := range fr.ParquetReader().NumRowGroups() {
+			s.groups = append(s.groups, g)
+		}
+	}
 	var fields []arrow.Field
 	leaf := 0
-	for _, f := range all.Fields() {
-		if names == nil || wanted[f.Name] {
+	for i, f := range all.Fields() {
+		if wanted(f.Name) {
 			if nested(f.Type) {
 				return fault.New(fault.StoreUnsupported, f.Name, fmt.Sprintf("column %q has the nested type %s, which is not read yet", f.Name, f.Type))
 			}
 			if err := s.bounded(fr.ParquetReader(), src, leaf); err != nil {
 				return err
 			}
-			c, err := fr.GetColumn(ctx, leaf)
+			c, err := fr.GetFieldReader(ctx, i, map[int]bool{leaf: true}, s.groups)
 			if err != nil {
 				return err
 			}
@@ -99,7 +111,7 @@ func (s *Scanner) bounded(r *file.Reader, src io.ReaderAt, leaf int) error {
 	if n := r.MetaData().Schema.Column(leaf).TypeLength(); n > maxFixed {
 		return fmt.Errorf("its values of a fixed %d bytes are longer than %d", n, maxFixed)
 	}
-	for g := range r.NumRowGroups() {
+	for _, g := range s.groups {
 		if err := differencesWithin(src, r, g, leaf); err != nil {
 			return err
 		}
@@ -228,6 +240,9 @@ func (s *Scanner) Close() error {
 		c.Release()
 	}
 	s.columns = nil
+	if s.shared {
+		return nil
+	}
 	return s.reader.Close()
 }
 

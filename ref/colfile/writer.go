@@ -3,6 +3,7 @@ package colfile
 import (
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -27,6 +28,10 @@ const (
 type Options struct {
 	RowGroupRows int64 // rows of a row group at most, default RowGroupRows
 	Allocator    memory.Allocator
+	// Bloom names the columns whose chunks carry a bloom filter; what is no text and no integer is passed over. BloomRows is about
+	// how many rows the part will have: it sizes the filters.
+	Bloom     []string
+	BloomRows int64
 }
 
 // Writer writes one part. It is used by one goroutine; every method turns a panic of the Parquet library into an error.
@@ -91,8 +96,21 @@ func WriterProperties(sc *arrow.Schema, o Options) *parquet.WriterProperties {
 		case arrow.FLOAT64:
 			props = append(props, parquet.WithDictionaryPath(path, false))
 		}
+		if slices.Contains(o.Bloom, f.Name) && bloomable(f.Type) {
+			// The library's own default is a megabyte for each chunk.
+			ndv := rows
+			if o.BloomRows > 0 {
+				ndv = min(ndv, o.BloomRows)
+			}
+			props = append(props, parquet.WithBloomFilterEnabledPath(path, true), parquet.WithBloomFilterNDVPath(path, ndv))
+		}
 	}
 	return parquet.NewWriterProperties(props...)
+}
+
+// bloomable: the columns whose filters a reader asks.
+func bloomable(dt arrow.DataType) bool {
+	return dt.ID() == arrow.INT32 || dt.ID() == arrow.INT64 || dt.ID() == arrow.STRING
 }
 
 // NewWriter starts a part with the columns of sc on out, which is not closed. A failure to write is StoreWriteFailed.
