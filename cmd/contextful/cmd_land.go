@@ -81,12 +81,16 @@ func (a *app) printLanding(table string, r land.Report) error {
 	report := struct {
 		RunID     string `json:"run_id"`
 		Rows      int64  `json:"rows"`
+		Skipped   int64  `json:"rows_skipped"`
 		Replayed  bool   `json:"replayed"`
 		Parts     int    `json:"parts"`
 		CommitSeq int64  `json:"commit_seq"`
-	}{r.RunID, r.Rows, r.Replayed, r.Parts, r.CommitSeq}
+	}{r.RunID, r.Rows, r.Skipped, r.Replayed, r.Parts, r.CommitSeq}
 	if r.Replayed {
 		return a.print(report, "run %s of %s was committed before with the same %s: nothing written", r.RunID, table, count(r.Rows, "row"))
+	}
+	if r.Skipped > 0 {
+		return a.print(report, "landed %s in %s as run %s, commit %d; the table had %d more as they are", count(r.Rows, "row"), table, r.RunID, r.CommitSeq, r.Skipped)
 	}
 	return a.print(report, "landed %s in %s as run %s, commit %d", count(r.Rows, "row"), table, r.RunID, r.CommitSeq)
 }

@@ -63,12 +63,17 @@ type Input struct {
 }
 
 // Report is what happened. Replayed: the same run with the same content was committed before, nothing was written.
+//
+// Rows are those that were written; Skipped those that a vintage table held already (store.available-time.vintage-scope), and
+// Compared is what was looked at for that.
 type Report struct {
 	RunID     string
 	Rows      int64
+	Skipped   int64
 	Replayed  bool
 	Parts     int
 	CommitSeq int64
+	Compared  Compared
 }
 
 // Run lands the whole input as one run, or refuses and leaves the store as it was.
@@ -76,7 +81,8 @@ type Report struct {
 // Refusals: StoreTableUnknown, StoreNameInvalid, StoreTypeUnknown, StoreUnsupported (a declaration or a type this build does
 // not serve yet), StoreDeclarationInvalid, StoreDeclarationChanged; StoreInputMalformed, StoreInputEmpty,
 // StoreReservedColumnName, StoreColumnAmbiguous, StoreSchemaIncompatible, StoreKeyWidened (all naming row and column where there
-// is one); StoreRunConflict (the same run id, other content), StoreBusy, StoreWriteFailed.
+// is one); StoreRunConflict (the same run id, other content), StoreBusy, StoreWriteFailed; of a vintage table also what
+// store.Resolve refuses, and StorePartDamaged where stored vintages of the rows' keys cannot be read.
 func Run(ctx context.Context, s *store.Store, o Options) (Report, error) {
 	if err := key.ValidRun(o.RunID); err != nil {
 		return Report{}, err
@@ -171,13 +177,17 @@ func commit(ctx context.Context, t *store.Table, l *store.Lock, o *Options, c *c
 	if err != nil {
 		return Report{}, err
 	}
+	skip, compared, err := compare(ctx, t, c, merged, replacing(t, o))
+	if err != nil {
+		return Report{}, err
+	}
 	next, err := l.NextCommitSeq(ctx)
 	if err != nil {
 		return Report{}, err
 	}
 	m := &manifest.Run{
 		CommittedAt: next.CommittedAt(t.Store().Clock()), CommitSeq: &next.Seq, BatchDigest: digest, Replacement: replacing(t, o),
-		RowCount: c.rows, SiteID: o.SiteID, PipelineID: o.PipelineID, Cursor: o.Position,
+		RowCount: c.rows - skip.n, SiteID: o.SiteID, PipelineID: o.PipelineID, Cursor: o.Position,
 	}
 	if _, err := nanosOf(m.CommittedAt.Unix(), int64(m.CommittedAt.Nanosecond())); err != nil {
 		return Report{}, fault.New(fault.StoreInputMalformed, "now", fmt.Sprintf("the commit's instant %s %s", m.CommittedAt, err))
@@ -193,7 +203,7 @@ func commit(ctx context.Context, t *store.Table, l *store.Lock, o *Options, c *c
 			return l.WriteSchema(merged)
 		}
 	}
-	if m.Parts, err = writeParts(ctx, t, w, c, merged, o, m); err == nil {
+	if m.Parts, err = writeParts(ctx, t, w, c, merged, o, m, skip); err == nil {
 		err = w.Commit(ctx, m)
 	}
 	if err != nil {
@@ -204,7 +214,7 @@ func commit(ctx context.Context, t *store.Table, l *store.Lock, o *Options, c *c
 		}
 		return Report{}, err
 	}
-	return Report{RunID: o.RunID, Rows: c.rows, Parts: len(m.Parts), CommitSeq: next.Seq}, nil
+	return Report{RunID: o.RunID, Rows: m.RowCount, Skipped: skip.n, Parts: len(m.Parts), CommitSeq: next.Seq, Compared: compared}, nil
 }
 
 // replacing tells whether the run is a replacement frontier.

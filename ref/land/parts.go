@@ -41,9 +41,13 @@ type parts struct {
 	schema  *arrow.Schema
 	stamps  stamps
 	limit   int64
+	skip    rowSet // rows of the input that are not written
+	bloom   []string
+	rows    int64 // to be written in all
 
 	list []manifest.Part
-	row  int64
+	row  int64 // of the input
+	out  int64 // of the run
 	open *openPart
 }
 
@@ -67,11 +71,15 @@ type stamps struct {
 
 // writeParts writes the input's rows with the injected columns into w's directory and gives what the manifest says of the
 // parts. Each is opened again and its rows counted; Commit syncs them.
-func writeParts(ctx context.Context, t *store.Table, w *store.RunWriter, c *collector, merged *schema.Schema, o *Options, m *manifest.Run) ([]manifest.Part, error) {
-	p := &parts{ctx: ctx, fsys: t.Store().FS(), dir: w.Dir(), rel: w.Rel(), columns: c.columns, limit: o.partRows,
+func writeParts(ctx context.Context, t *store.Table, w *store.RunWriter, c *collector, merged *schema.Schema, o *Options, m *manifest.Run, skip rowSet) ([]manifest.Part, error) {
+	p := &parts{skip: skip, rows: m.RowCount,
+		ctx: ctx, fsys: t.Store().FS(), dir: w.Dir(), rel: w.Rel(), columns: c.columns, limit: o.partRows,
 		json: []string{}, stamps: stamps{m: m, run: o.RunID, site: o.SiteID}}
 	if p.limit <= 0 {
 		p.limit = maxPartRows
+	}
+	if d := t.Declared(); d != nil {
+		p.bloom = d.BloomFilter
 	}
 	part := &schema.Schema{}
 	for _, col := range c.columns {
@@ -121,9 +129,17 @@ func (p *parts) add(in piece) error {
 		if values[k] == nil {
 			values[k] = array.MakeArrayOfNull(memory.DefaultAllocator, p.schema.Field(k).Type, in.rows)
 		}
-		defer values[k].Release()
 	}
-	for from := 0; from < in.rows; {
+	rows, err := p.kept(values, in.rows)
+	defer func() {
+		for _, v := range values {
+			v.Release()
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	for from := 0; from < rows; {
 		if err := p.ctx.Err(); err != nil {
 			return err
 		}
@@ -132,7 +148,7 @@ func (p *parts) add(in piece) error {
 				return err
 			}
 		}
-		n := int(min(int64(in.rows-from), p.limit-p.open.pq.Rows()))
+		n := int(min(int64(rows-from), p.limit-p.open.pq.Rows()))
 		if err := p.write(values, from, n); err != nil {
 			return err
 		}
@@ -145,18 +161,56 @@ func (p *parts) add(in piece) error {
 	return nil
 }
 
+// kept drops the rows that are not written from a piece's values and counts those that are left.
+func (p *parts) kept(values []arrow.Array, rows int) (int, error) {
+	first := p.row
+	p.row += int64(rows)
+	var runs [][2]int64
+	left := 0
+	for i := range rows {
+		switch {
+		case p.skip.has(first + int64(i)):
+		case len(runs) > 0 && runs[len(runs)-1][1] == int64(i):
+			runs[len(runs)-1][1]++
+			left++
+		default:
+			runs = append(runs, [2]int64{int64(i), int64(i) + 1})
+			left++
+		}
+	}
+	if left == 0 || left == rows {
+		return left, nil
+	}
+	for k, v := range values {
+		slices := make([]arrow.Array, len(runs))
+		for i, r := range runs {
+			slices[i] = array.NewSlice(v, r[0], r[1])
+		}
+		joined, err := array.Concatenate(slices, memory.DefaultAllocator)
+		for _, s := range slices {
+			s.Release()
+		}
+		if err != nil {
+			return 0, fault.New(fault.StoreWriteFailed, p.rel, "the rows of a run could not be put together").Wrap(err)
+		}
+		v.Release()
+		values[k] = joined
+	}
+	return left, nil
+}
+
 func (p *parts) write(values []arrow.Array, from, n int) error {
 	cols := make([]arrow.Array, 0, len(values)+5)
 	for _, v := range values {
 		cols = append(cols, array.NewSlice(v, int64(from), int64(from+n)))
 	}
-	cols = append(cols, p.stamps.take(p.row, n)...)
+	cols = append(cols, p.stamps.take(p.out, n)...)
 	rec := array.NewRecordBatch(p.schema, cols, int64(n))
 	defer rec.Release()
 	for _, c := range cols {
 		c.Release()
 	}
-	p.row += int64(n)
+	p.out += int64(n)
 	return p.failed(p.open.name, p.open.pq.Write(rec))
 }
 
@@ -180,7 +234,7 @@ func (p *parts) begin() error {
 	o.file = f
 	o.buf = bufio.NewWriterSize(f, 1<<20)
 	p.open = o
-	o.pq, err = colfile.NewWriter(io.MultiWriter(o.buf, o.sum), p.schema, colfile.Options{})
+	o.pq, err = colfile.NewWriter(io.MultiWriter(o.buf, o.sum), p.schema, colfile.Options{Bloom: p.bloom, BloomRows: min(p.rows-p.out, p.limit)})
 	return p.failed(o.name, err)
 }
 

@@ -19,7 +19,12 @@ import (
 
 func memStore(t testing.TB, m *vfs.Mem) *store.Store {
 	t.Helper()
-	p, err := decl.ParseProject("/p/contextful.toml", []byte("[project]\nname = \"p\"\n\n[pipeline]\nid = \"pipe\"\n"+keyed))
+	return memStoreOf(t, m, keyed)
+}
+
+func memStoreOf(t testing.TB, m *vfs.Mem, tables string) *store.Store {
+	t.Helper()
+	p, err := decl.ParseProject("/p/contextful.toml", []byte("[project]\nname = \"p\"\n\n[pipeline]\nid = \"pipe\"\n"+tables))
 	if err != nil {
 		t.Fatal(err)
 	}
