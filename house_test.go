@@ -55,6 +55,7 @@ func table() []room {
 		{"ref/push", append([]string{"ref/merge", "ref/probe"}, verb...)},
 		{"ref/pull", append([]string{"ref/merge"}, verb...)},
 		{"ref/compact", append([]string{"ref/fold", "ref/push", "ref/pull", "ref/probe", "ref/merge"}, verb...)},
+		{"ref/pipeline", append([]string{"ref/land"}, verb...)},
 		{"cmd/contextful", []string{"ref/*"}},
 		{"cmd/contextful-conform", []string{"spec", "features", "harness", "harness/*", "fakes/*"}},
 		{"scripts/wrong", []string{"harness/mutation", "spec"}}, // compiles wrong programs as mutants are

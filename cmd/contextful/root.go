@@ -71,7 +71,7 @@ func (a *app) root() *cobra.Command {
 	flags.DurationVar(&a.lockTimeout, "lock-timeout", time.Minute, "how long to wait for another process on this machine")
 	flags.StringVar(&a.memory, "memory", "1GiB", "memory that the query engine may use before it spills to disk")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(a.initCommand(), a.contextCommand(), a.queryCommand(), a.syncCommand(), a.runCommand(), a.versionCommand())
+	root.AddCommand(a.initCommand(), a.contextCommand(), a.queryCommand(), a.pipelineCommand(), a.syncCommand(), a.runCommand(), a.versionCommand())
 	a.noteStart(root)
 	return root
 }

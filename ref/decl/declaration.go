@@ -43,8 +43,11 @@ type Pipeline struct {
 type Source struct {
 	Kind    string
 	Command []string // Command[0], where it has a slash, resolves against the declaration's directory
+	// Path is of kind "file": a file or a directory. "{table}" in it stands for the table's name, and must stand in it where the
+	// pipeline has several tables.
 	Path    string
-	Format  string // "", "jsonl", "csv" or "parquet"
+	Format  string        // "", "jsonl", "csv" or "parquet"
+	Timeout time.Duration // of kind "command": how long one run of it may take, 0 for no limit
 }
 
 // Write modes of a table.
@@ -146,6 +149,24 @@ type Job struct {
 	Path     string
 }
 
+// Folds says whether a scheduled fold job covers the table (store.declare.fold-job): its kind is fold, it has a schedule, it is
+// not disabled, and its target is absent or names the table.
+func (p *Project) Folds(table string) bool {
+	return slices.ContainsFunc(p.Jobs, func(j Job) bool {
+		return j.Kind == "fold" && j.Schedule != "" && j.Enabled && (j.Target == "" || j.Target == table)
+	})
+}
+
+// Pipeline finds a declared pipeline by its id, or nil.
+func (p *Project) Pipeline(id string) *Pipeline {
+	for i := range p.Pipelines {
+		if id != "" && p.Pipelines[i].ID == id {
+			return &p.Pipelines[i]
+		}
+	}
+	return nil
+}
+
 // The shapes below are the file's own: what TOML holds before defaults and checks.
 
 type fileDoc struct {
@@ -170,6 +191,7 @@ type sourceDoc struct {
 	Command []string `toml:"command"`
 	Path    string   `toml:"path"`
 	Format  string   `toml:"format"`
+	Timeout *string  `toml:"timeout"`
 	// Normalize stands here too, since in TOML a key after a table header belongs to that table.
 	Normalize string `toml:"normalize"`
 }

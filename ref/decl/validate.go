@@ -83,10 +83,11 @@ func (p *Project) addPipeline(file string, doc *pipelineDoc) error {
 	}
 	normalize := doc.Normalize
 	if s := doc.Source; s != nil {
-		if err := checkSource(file, s); err != nil {
+		limit, err := checkSource(file, doc)
+		if err != nil {
 			return err
 		}
-		pipeline.Source = &Source{Kind: s.Kind, Command: s.Command, Path: s.Path, Format: s.Format}
+		pipeline.Source = &Source{Kind: s.Kind, Command: s.Command, Path: s.Path, Format: s.Format, Timeout: limit}
 		if normalize != "" && s.Normalize != "" && normalize != s.Normalize {
 			return invalid(file, "normalize is declared twice: %q and %q", normalize, s.Normalize)
 		}
@@ -122,29 +123,49 @@ func (p *Project) addPipeline(file string, doc *pipelineDoc) error {
 	return nil
 }
 
-func checkSource(file string, s *sourceDoc) error {
+// TableWord stands in the path of a file source for the name of the table.
+const TableWord = "{table}"
+
+// checkSource gives the limit of a command.
+func checkSource(file string, doc *pipelineDoc) (time.Duration, error) {
+	s, limit := doc.Source, time.Duration(0)
+	bad := func(format string, args ...any) (time.Duration, error) {
+		return 0, invalid(file, "[pipeline.source] "+format, args...)
+	}
 	switch s.Kind {
 	case "command":
 		if len(s.Command) == 0 || s.Command[0] == "" {
-			return invalid(file, "[pipeline.source] kind \"command\" needs command = [\"program\", …]")
+			return bad("kind \"command\" needs command = [\"program\", …]")
 		}
 		if s.Path != "" || s.Format != "" {
-			return invalid(file, "[pipeline.source] path and format belong to kind \"file\"")
+			return bad("path and format belong to kind \"file\"")
+		}
+		if s.Timeout != nil {
+			var ok bool
+			if limit, ok = retention(*s.Timeout); !ok || limit == 0 {
+				return bad("timeout %q is not <n>d, <n>h, <n>m or <n>s", *s.Timeout)
+			}
 		}
 	case "file":
 		if s.Path == "" {
-			return invalid(file, "[pipeline.source] kind \"file\" needs path")
+			return bad("kind \"file\" needs path")
 		}
-		if len(s.Command) > 0 {
-			return invalid(file, "[pipeline.source] command belongs to kind \"command\"")
+		if len(s.Command) > 0 || s.Timeout != nil {
+			return bad("command and timeout belong to kind \"command\"")
 		}
 		if !slices.Contains([]string{"", "jsonl", "csv", "parquet"}, s.Format) {
-			return invalid(file, "[pipeline.source] format %q is none of jsonl, csv, parquet", s.Format)
+			return bad("format %q is none of jsonl, csv, parquet", s.Format)
+		}
+		if len(doc.Tables) > 1 && !strings.Contains(s.Path, TableWord) {
+			return bad("path %q is one for %d tables: put {table} into it, so that each has its own", s.Path, len(doc.Tables))
 		}
 	default:
-		return invalid(file, "[pipeline.source] kind %q is neither \"file\" nor \"command\"", s.Kind)
+		return bad("kind %q is neither \"file\" nor \"command\"", s.Kind)
 	}
-	return nil
+	if doc.ID == "" {
+		return bad("needs an id in [pipeline]: the position is kept under it")
+	}
+	return limit, nil
 }
 
 func buildTable(file string, at int, doc *tableDoc) (*Table, error) {

@@ -48,3 +48,11 @@ const (
 	SyncPointerDiverged     Code = "SyncPointerDiverged"     // local and bucket pointer are on different branches
 	SyncPullTablesEmpty     Code = "SyncPullTablesEmpty"     // [sync] pull_tables holds no pattern
 )
+
+// Codes of our own about pipelines.
+const (
+	PipelineUnknown             Code = "PipelineUnknown"             // no such pipeline, or none with a source
+	PipelineSourceFailed        Code = "PipelineSourceFailed"        // a source that is not there, ended badly or said what it may not
+	PipelineInventoryIncomplete Code = "PipelineInventoryIncomplete" // a replaced table's source that did not say that it handed over everything
+	PipelinePositionMissing     Code = "PipelinePositionMissing"     // an appended table's rows that no position covers
+)
