@@ -8,6 +8,7 @@ import (
 	"contextful/ref/colfile"
 	"contextful/ref/fault"
 	"contextful/ref/manifest"
+	"contextful/ref/query"
 	"contextful/ref/store"
 )
 
@@ -83,23 +84,24 @@ func (t tableRow) words() []string {
 }
 
 func (a *app) filesCommand() *cobra.Command {
-	var asOf string
+	var flags boundFlags
 	cmd := &cobra.Command{
-		Use:     "files <table>",
-		Short:   "List the Parquet parts a read of the table opens",
-		Long:    "Lists, sorted and relative to the store root, the parts that the manifests name for a read now, or as of an instant." + exitHelp,
+		Use:   "files <table>",
+		Short: "List the Parquet parts a read of the table opens",
+		Long: "Lists, sorted and relative to the store root, the parts that the manifests name for a read now, or under bounds. " +
+			"A bound on the rows themselves leaves no part out." + exitHelp,
 		Example: "  contextful context files documents",
 		Args:    exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			b, err := bounds(asOf)
+			b, err := flags.bounds()
 			if err != nil {
 				return err
 			}
-			_, t, err := a.table(cmd.Context(), args[0])
+			s, err := a.open(cmd.Context())
 			if err != nil {
 				return err
 			}
-			view, err := t.Resolve(cmd.Context(), b)
+			view, err := query.Check(cmd.Context(), s.store, args[0], b)
 			if err != nil {
 				return err
 			}
@@ -112,7 +114,7 @@ func (a *app) filesCommand() *cobra.Command {
 			return a.list(report, report.Files)
 		},
 	}
-	cmd.Flags().StringVar(&asOf, "as-of", "", "as a reader bounded by this instant, RFC 3339")
+	flags.add(cmd)
 	return cmd
 }
 
@@ -263,13 +265,19 @@ func (a *app) reportDamage(damage []store.Damage) error {
 }
 
 func (a *app) describeCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "describe <table>",
-		Short:   "Show a table's columns and types",
-		Long:    "Shows each column of the table's schema with its type." + exitHelp,
+	var horizon string
+	cmd := &cobra.Command{
+		Use:   "describe <table>",
+		Short: "Show a table's columns and types",
+		Long: `Shows each column of the table's schema with its type and when it first came. With --horizon only the columns that had come
+by then.` + exitHelp,
 		Example: "  contextful context describe documents",
 		Args:    exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			at, err := instantFlag("--horizon", horizon)
+			if err != nil {
+				return err
+			}
 			_, t, err := a.table(cmd.Context(), args[0])
 			if err != nil {
 				return err
@@ -285,17 +293,30 @@ func (a *app) describeCommand() *cobra.Command {
 			var lines []string
 			if schema != nil {
 				for _, c := range schema.Columns {
-					report.Columns = append(report.Columns, columnRow{c.Name, c.Type.String(), c.Nullable})
-					lines = append(lines, columns(c.Name, c.Type.String()))
+					first, known := c.FirstLandedAt()
+					if known && at != nil && first.After(at.Time) {
+						continue
+					}
+					row := columnRow{Name: c.Name, Type: c.Type.String(), Nullable: c.Nullable}
+					words := []string{row.Type}
+					if known {
+						row.FirstLandedAt = &first
+						words = append(words, "since "+first.String())
+					}
+					report.Columns = append(report.Columns, row)
+					lines = append(lines, columns(c.Name, words...))
 				}
 			}
 			return a.list(report, lines)
 		},
 	}
+	cmd.Flags().StringVar(&horizon, "horizon", "", "only the columns that had come by this instant, RFC 3339")
+	return cmd
 }
 
 type columnRow struct {
-	Name     string `json:"name"`
-	Type     string `json:"type"`
-	Nullable bool   `json:"nullable"`
+	Name          string            `json:"name"`
+	Type          string            `json:"type"`
+	Nullable      bool              `json:"nullable"`
+	FirstLandedAt *manifest.Instant `json:"first_landed_at,omitempty"`
 }

@@ -6,15 +6,47 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextful/ref/duck"
+	"contextful/ref/manifest"
 	"contextful/ref/query"
-	"contextful/ref/store"
 )
 
 // readFlags are the flags of the commands that print rows.
 type readFlags struct {
 	csv, table bool
 	limit      int64
-	asOf       string
+	bounds     boundFlags
+}
+
+// boundFlags limit a read in time.
+type boundFlags struct{ asOf, validAsOf, availableAsOf, vintage, horizon string }
+
+func (f *boundFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.asOf, "as-of", "", "read the store as it was at this instant, RFC 3339")
+	flags.StringVar(&f.validAsOf, "valid-as-of", "", "of tables with valid_time, the rows that held at this instant")
+	flags.StringVar(&f.availableAsOf, "available-as-of", "", "of tables with available_time, the rows released by this instant")
+	flags.StringVar(&f.vintage, "vintage", "", "of tables with available_time, the first or the latest (default) vintage")
+	flags.StringVar(&f.horizon, "horizon", "", "read as if it were this instant: released or committed by then, without columns that came later")
+}
+
+func (f *boundFlags) bounds() (b query.Bounds, err error) {
+	for _, flag := range []struct {
+		name, text string
+		to         **manifest.Instant
+	}{{"--as-of", f.asOf, &b.AsOf}, {"--valid-as-of", f.validAsOf, &b.ValidAsOf}, {"--available-as-of", f.availableAsOf, &b.AvailableAsOf},
+		{"--horizon", f.horizon, &b.Horizon}} {
+		if *flag.to, err = instantFlag(flag.name, flag.text); err != nil {
+			return b, err
+		}
+	}
+	switch f.vintage {
+	case "first":
+		b.First = true
+	case "", "latest":
+	default:
+		return b, usageError{fmt.Errorf("--vintage is %q, neither first nor latest", f.vintage)}
+	}
+	return b, nil
 }
 
 func (f *readFlags) add(cmd *cobra.Command) {
@@ -22,13 +54,13 @@ func (f *readFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.csv, "csv", false, "print CSV with a header line")
 	flags.BoolVar(&f.table, "table", false, "print a table for people (the default)")
 	flags.Int64Var(&f.limit, "limit", 0, "print at most this many rows (0: all)")
-	flags.StringVar(&f.asOf, "as-of", "", "read the store as it was at this instant, RFC 3339")
+	f.bounds.add(cmd)
 	cmd.MarkFlagsMutuallyExclusive("csv", "table")
 }
 
 // options resolves the flags.
 func (a *app) readOptions(f *readFlags, s *session) (query.Options, error) {
-	asOf, err := instantFlag("--as-of", f.asOf)
+	b, err := f.bounds.bounds()
 	if err != nil {
 		return query.Options{}, err
 	}
@@ -39,7 +71,7 @@ func (a *app) readOptions(f *readFlags, s *session) (query.Options, error) {
 	if err != nil {
 		return query.Options{}, err
 	}
-	o := query.Options{Limit: f.limit, AsOf: asOf, Out: a.stdout, Engine: engine, Format: query.Table}
+	o := query.Options{Limit: f.limit, Bounds: b, Out: a.stdout, Engine: engine, Format: query.Table}
 	switch {
 	case a.json:
 		o.Format = query.JSON
@@ -66,7 +98,8 @@ func (a *app) queryCommand() *cobra.Command {
 		Long: `Answers one SELECT. Tables are named as they are declared, "filings/annual" in double quotes. All tables of a statement are read
 from one resolution, and a statement that began keeps its files through a fold. Nothing outside the store can be read or written.` + exitHelp,
 		Example: `  contextful query "SELECT section, count(*) FROM packages GROUP BY section" --limit 10
-  contextful query "SELECT * FROM documents" --as-of 2026-11-01T00:00:00Z --json`,
+  contextful query "SELECT * FROM documents" --as-of 2026-11-01T00:00:00Z --json
+  contextful query "SELECT * FROM earnings" --valid-as-of 2025-12-31T00:00:00Z --available-as-of 2026-02-01T00:00:00Z`,
 		Args: exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.read(cmd, &flags, func(s *session, o query.Options) (query.Report, error) {
@@ -111,10 +144,4 @@ func (a *app) read(cmd *cobra.Command, flags *readFlags, verb func(*session, que
 		a.log("stopped after %d rows; there are more (--limit)", report.Rows)
 	}
 	return err
-}
-
-// bounds reads --as-of for the commands that list.
-func bounds(asOf string) (store.Bounds, error) {
-	instant, err := instantFlag("--as-of", asOf)
-	return store.Bounds{AsOf: instant}, err
 }

@@ -34,6 +34,11 @@ type Table struct {
 	// First. One without the instant comes after all that have it (store.available-time.vintage-rows).
 	Available string
 	First     bool
+	// Bounds cut the rows before a line's survivor is chosen, Holding cuts the survivors: what a later row of its line took back
+	// does not hold, whatever it said.
+	Bounds, Holding []Bound
+	// Hidden columns take part in everything and are not in the relation (read.horizon.late-columns).
+	Hidden map[string]bool
 	// Unique says that no two rows share a line already (one snapshot and nothing else): then there is nothing to rank.
 	Unique bool
 	// RunsUnique says that no run id was landed on two nodes: then instant, run and row decide between any two rows.
@@ -113,8 +118,23 @@ func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation,
 		parts = append(parts, (&group{}).sql(rel.Columns, rel.Nanos))
 	}
 	rel.SQL = strings.Join(parts, " UNION ALL ")
+	if cut := where(t.Bounds, rel.Columns, rel.Nanos); cut != "" {
+		rel.SQL = "SELECT * FROM (" + rel.SQL + ")" + cut
+	}
 	if rank := t.ranking(rel.Columns); rank != "" && !t.Unique && len(rel.Paths) > 0 {
 		rel.SQL = "SELECT * FROM (" + rel.SQL + ") QUALIFY " + rank + " = 1"
+	}
+	if cut := where(t.Holding, rel.Columns, rel.Nanos); cut != "" {
+		rel.SQL = "SELECT * FROM (" + rel.SQL + ")" + cut
+	}
+	if len(t.Hidden) > 0 {
+		rel.Columns = slices.DeleteFunc(slices.Clone(rel.Columns), func(c schema.Column) bool { return t.Hidden[c.Name] })
+		var names []string
+		for _, c := range rel.Columns {
+			names = append(names, c.Name)
+		}
+		rel.SQL = "SELECT " + Idents(names) + " FROM (" + rel.SQL + ")"
+		rel.Empty = "SELECT " + Idents(names) + " FROM (" + rel.Empty + ")"
 	}
 	return rel, nil
 }

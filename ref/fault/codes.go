@@ -25,6 +25,7 @@ const (
 	StoreReservedColumnName Code = "StoreReservedColumnName" // a producer's "_" column that is not ours to accept
 	StoreNameInvalid        Code = "StoreNameInvalid"        // a project, table, run or node name that is not path-safe
 	StoreTableUnknown       Code = "StoreTableUnknown"       // a table neither declared nor present
+	StoreBoundUndeclared    Code = "StoreBoundUndeclared"    // a bound on a clock that no table of the statement declares
 	StoreInputMalformed     Code = "StoreInputMalformed"     // rows that cannot be read: names file and line
 	StoreInputEmpty         Code = "StoreInputEmpty"         // a landing without a row
 	StoreTypeUnknown        Code = "StoreTypeUnknown"        // a column type the declaration language does not have

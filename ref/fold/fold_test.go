@@ -53,7 +53,7 @@ name = "vectors"
 func scan(t *testing.T, st *store.Store, table string, asOf *manifest.Instant) string {
 	t.Helper()
 	var out bytes.Buffer
-	if _, err := query.Scan(context.Background(), st, table, query.Options{Out: &out, Format: query.CSV, AsOf: asOf, Engine: duck.Options{TempDir: t.TempDir()}}); err != nil {
+	if _, err := query.Scan(context.Background(), st, table, query.Options{Out: &out, Format: query.CSV, Bounds: query.Bounds{AsOf: asOf}, Engine: duck.Options{TempDir: t.TempDir()}}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

@@ -54,7 +54,7 @@ func cellsOf(t *testing.T, st *store.Store, table string, asOf *manifest.Instant
 	t.Helper()
 	var out bytes.Buffer
 	sql := "SELECT " + duck.Idents(columns) + " FROM " + table + " ORDER BY _commit_seq, _row_seq"
-	if _, err := query.Run(context.Background(), st, query.Options{SQL: sql, Out: &out, AsOf: asOf, Engine: duck.Options{TempDir: t.TempDir()}}); err != nil {
+	if _, err := query.Run(context.Background(), st, query.Options{SQL: sql, Out: &out, Bounds: query.Bounds{AsOf: asOf}, Engine: duck.Options{TempDir: t.TempDir()}}); err != nil {
 		t.Fatal(err)
 	}
 	var doc struct{ Rows [][]any }

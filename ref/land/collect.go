@@ -35,6 +35,9 @@ type collector struct {
 	before  int64 // rows of the inputs before this one, whose row numbers begin anew
 	many    bool  // there are several inputs: what a message says of an earlier value names the one it stands in
 	spool   *spool
+	// earliest is the least availability instant of the batch in nanoseconds; dated tells whether a row has one.
+	earliest int64
+	dated    bool
 }
 
 func newCollector(input string, rs rules, sp *spool) *collector {
@@ -79,9 +82,23 @@ func (c *collector) take(b *block) error {
 		d := c.columns[k].digest
 		d.absent(c.rows - d.rows)
 		d.add(piece.values[i])
+		c.date(c.columns[k], piece.values[i])
 	}
 	c.rows += int64(b.rows)
 	return c.spool.add(piece, c.columns)
+}
+
+// date notes the least instant of the availability column.
+func (c *collector) date(col *landed, values arrow.Array) {
+	at, ok := values.(*array.Timestamp)
+	if !ok || col.rule.zone == nil {
+		return
+	}
+	for i := range at.Len() {
+		if v := int64(at.Value(i)); at.IsValid(i) && (!c.dated || v < c.earliest) {
+			c.earliest, c.dated = v, true
+		}
+	}
 }
 
 // column joins a block's column with what earlier blocks held and gives its number.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"contextful/ref/decl"
 	"contextful/ref/fault"
@@ -192,6 +193,12 @@ func commit(ctx context.Context, t *store.Table, l *store.Lock, o *Options, c *c
 	if _, err := nanosOf(m.CommittedAt.Unix(), int64(m.CommittedAt.Nanosecond())); err != nil {
 		return Report{}, fault.New(fault.StoreInputMalformed, "now", fmt.Sprintf("the commit's instant %s %s", m.CommittedAt, err))
 	}
+	// A late backfill keeps its fields visible at the horizons that its rows answer (read.horizon.late-columns).
+	first := m.CommittedAt
+	if c.dated {
+		first = manifest.At(time.Unix(0, c.earliest))
+	}
+	schema.StampFirst(merged, stored, first)
 	w, err := l.BeginRun(ctx, o.RunID)
 	if err != nil {
 		return Report{}, err

@@ -7,8 +7,6 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
-
-	"contextful/ref/manifest"
 )
 
 // Format is how a result prints.
@@ -26,7 +24,7 @@ const (
 type encoder interface {
 	begin(columns []string, shapes []*shape, quoted []bool) error
 	row(cells []driver.Value) error
-	end(truncated bool, asOf *manifest.Instant) error
+	end(truncated bool, b Bounds) error
 }
 
 func newEncoder(format Format, out io.Writer) encoder {
@@ -80,13 +78,13 @@ func (e *jsonEncoder) row(cells []driver.Value) error {
 	return err
 }
 
-func (e *jsonEncoder) end(truncated bool, asOf *manifest.Instant) error {
+func (e *jsonEncoder) end(truncated bool, b Bounds) error {
 	tail := `],"truncated":false`
 	if truncated {
 		tail = `],"truncated":true`
 	}
-	if asOf != nil {
-		bounds, err := json.Marshal(map[string]any{"as_of": asOf})
+	if named := b.named(); len(named) > 0 {
+		bounds, err := json.Marshal(named)
 		if err != nil {
 			return err
 		}
@@ -132,7 +130,7 @@ func (e *csvEncoder) row(cells []driver.Value) error {
 	return err
 }
 
-func (e *csvEncoder) end(bool, *manifest.Instant) error { return e.out.Flush() }
+func (e *csvEncoder) end(bool, Bounds) error { return e.out.Flush() }
 
 // appendField quotes where RFC 4180 asks for it, and an empty text, so that null and empty stay apart.
 func appendField(b, field []byte) []byte {
@@ -232,7 +230,7 @@ func (e *tableEncoder) print(line []string) error {
 	return e.out.WriteByte('\n')
 }
 
-func (e *tableEncoder) end(truncated bool, _ *manifest.Instant) error {
+func (e *tableEncoder) end(truncated bool, _ Bounds) error {
 	if err := e.release(); err != nil {
 		return err
 	}

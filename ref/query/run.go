@@ -11,16 +11,15 @@ import (
 	"contextful/ref/colfile"
 	"contextful/ref/duck"
 	"contextful/ref/fault"
-	"contextful/ref/manifest"
 	"contextful/ref/schema"
 	"contextful/ref/store"
 )
 
 // Options of a query or a scan.
 type Options struct {
-	SQL    string
-	Limit  int64 // rows; 0 is no limit
-	AsOf   *manifest.Instant
+	SQL   string
+	Limit int64 // rows; 0 is no limit
+	Bounds
 	Format Format // default JSON
 	Out    io.Writer
 	Engine duck.Options
@@ -51,20 +50,20 @@ func Run(ctx context.Context, st *store.Store, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	var views []*store.View
+	var sources []*source
 	for _, name := range tables {
-		view, err := resolve(ctx, st, name, o.AsOf)
+		src, err := resolve(ctx, st, name, o.Bounds)
 		if err != nil {
 			return Report{}, err
 		}
-		views = append(views, view)
+		sources = append(sources, src)
 	}
-	return answer(ctx, s, st, views, parsed.views, trimStatement(o.SQL), o)
+	return answer(ctx, s, st, sources, parsed.views, trimStatement(o.SQL), o)
 }
 
 // Scan prints all rows of one table, in a stable order: its primary key and start of validity, or without one the order in which rows were landed.
 func Scan(ctx context.Context, st *store.Store, table string, o Options) (Report, error) {
-	view, err := resolve(ctx, st, table, o.AsOf)
+	src, err := resolve(ctx, st, table, o.Bounds)
 	if err != nil {
 		return Report{}, err
 	}
@@ -73,8 +72,7 @@ func Scan(ctx context.Context, st *store.Store, table string, o Options) (Report
 		return Report{}, err
 	}
 	defer s.Close()
-	order := view.Declaration.LineKey()
-	t := duck.FromView(view)
+	order, t := src.view.Declaration.LineKey(), src.table
 	columns := t.Columns
 	for _, c := range schema.Injected() {
 		if !t.Keyed(columns) {
@@ -82,7 +80,7 @@ func Scan(ctx context.Context, st *store.Store, table string, o Options) (Report
 		}
 	}
 	order = slices.DeleteFunc(order, func(name string) bool {
-		return !slices.ContainsFunc(columns, func(c schema.Column) bool { return c.Name == name })
+		return t.Hidden[name] || !slices.ContainsFunc(columns, func(c schema.Column) bool { return c.Name == name })
 	})
 	for i, name := range order {
 		order[i] = duck.Ident(name) + " NULLS FIRST"
@@ -91,23 +89,7 @@ func Scan(ctx context.Context, st *store.Store, table string, o Options) (Report
 	if len(order) > 0 {
 		sql += " ORDER BY " + strings.Join(order, ", ")
 	}
-	return answer(ctx, s, st, []*store.View{view}, false, sql, o)
-}
-
-// resolve resolves one table and refuses what this build cannot read rightly.
-func resolve(ctx context.Context, st *store.Store, name string, asOf *manifest.Instant) (*store.View, error) {
-	table, err := st.Table(name)
-	if err != nil {
-		return nil, err
-	}
-	view, err := table.Resolve(ctx, store.Bounds{AsOf: asOf})
-	if err != nil {
-		return nil, err
-	}
-	if key := view.Declaration.Unserved(); key != "" {
-		return nil, fault.New(fault.StoreUnsupported, name, fmt.Sprintf("table %q declares %s, which this build does not serve yet", name, key))
-	}
-	return view, nil
+	return answer(ctx, s, st, []*source{src}, false, sql, o)
 }
 
 // match finds the store's table for each name of a statement: the exact name, or the one table that differs in case alone.
@@ -157,16 +139,26 @@ func match(st *store.Store, parsed *statement) ([]string, error) {
 }
 
 // answer gives the engine the views, locks it, runs the statement and prints.
-func answer(ctx context.Context, s *duck.Session, st *store.Store, views []*store.View, asViews bool, sql string, o Options) (Report, error) {
+func answer(ctx context.Context, s *duck.Session, st *store.Store, sources []*source, asViews bool, sql string, o Options) (Report, error) {
+	if err := declared(sources, o.Bounds); err != nil {
+		return Report{}, err
+	}
+	var views []*store.View
+	for _, src := range sources {
+		views = append(views, src.view)
+		for _, f := range src.factors {
+			views = append(views, f.source.view)
+		}
+	}
 	var prefix, standIn []string
 	var paths, replace []string
-	for _, view := range views {
-		rel, err := s.Relation(ctx, st.FS(), duck.FromView(view))
+	for _, src := range sources {
+		rel, err := src.relation(ctx, s, st)
 		if err != nil {
 			return Report{}, blame(st, views, err)
 		}
 		paths = append(paths, rel.Paths...)
-		name := duck.Ident(view.Table.Name())
+		name := duck.Ident(src.view.Table.Name())
 		// What names and types an answer has the columns tell: files are bound once, when it is computed.
 		if asViews {
 			if _, err := s.Exec(ctx, "CREATE VIEW "+name+" AS "+rel.Empty); err != nil {
@@ -199,7 +191,7 @@ func answer(ctx context.Context, s *duck.Session, st *store.Store, views []*stor
 	if err := result.write(ctx, encoder, o.Format != CSV && o.Format != Table); err != nil {
 		return Report{}, s.Explain(err)
 	}
-	if err := encoder.end(result.cut, o.AsOf); err != nil {
+	if err := encoder.end(result.cut, o.Bounds); err != nil {
 		return Report{}, err
 	}
 	return Report{Columns: result.columns, Rows: result.rows, Truncated: result.cut}, nil

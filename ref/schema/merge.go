@@ -210,7 +210,8 @@ func ambiguous(a, b string) *fault.Error {
 // keys are the table's primary key: a key column that would take the Float64 promotion raises StoreKeyWidened, naming it
 // (store.reconcile.key-widening). Sync passes nil keys: rows landed elsewhere exist already, and the fold is where they meet.
 // Other refusals: StoreSchemaIncompatible (column, stored type, arriving type), StoreColumnAmbiguous (both names).
-// A "contextful." metadata key with two values is StoreDeclarationChanged, of any other the smaller text stays.
+// A "contextful." metadata key with two values is StoreDeclarationChanged, of any other the smaller text stays, of a column's
+// first_landed_at the earlier instant.
 func Merge(stored, arriving *Schema, keys []string) (*Schema, error) {
 	if stored == nil {
 		stored = &Schema{}
@@ -282,6 +283,10 @@ func settle(s *Schema) {
 func mergeMap(into, from map[string]string, column string) (map[string]string, error) {
 	for k, v := range from {
 		have, ok := into[k]
+		if ok && column != "" && k == MetaFirstLandedAt {
+			into[k] = firstOf(have, v)
+			continue
+		}
 		if ok && have != v && strings.HasPrefix(k, "contextful.") {
 			a, b := min(have, v), max(have, v)
 			return nil, fault.New(fault.StoreDeclarationChanged, strings.TrimPrefix(k, "contextful."),
