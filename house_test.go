@@ -126,7 +126,7 @@ func TestImports(t *testing.T) {
 // TestSDKs: only the package that exists for a library imports it.
 func TestSDKs(t *testing.T) {
 	only := map[string][]string{
-		"modernc.org/sqlite":                      {"ref/catalog/sqlitecat"},
+		"modernc.org/sqlite":                      {"ref/catalog/sqlitecat", "harness/inspect"}, // the kit looks into both catalogs
 		"github.com/duckdb/duckdb-go/v2":          {"ref/duck", "ref/duck/*", "ref/query"},
 		"github.com/aws/aws-sdk-go-v2/service/s3": {"ref/bucket/s3bucket", "fakes/s3cas/s3castest", "harness/*"},
 		"github.com/spf13/cobra":                  {"cmd/contextful", "cmd/contextful-conform"},
@@ -144,4 +144,28 @@ func TestSDKs(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestCatalogPorts: the store and everything that works on it know the catalogs by their ports alone. No package of ref/ but the
+// adapter reaches a SQLite driver by any chain of imports, and only a program's own entry point links the adapter
+// (store.lay-out.catalog-ports).
+func TestCatalogPorts(t *testing.T) {
+	out, err := exec.Command("go", "list", "-json=ImportPath,Deps", "./ref/...", "./cmd/contextful").Output()
+	require.NoError(t, err)
+	dec, linked := json.NewDecoder(strings.NewReader(string(out))), []string{}
+	for dec.More() {
+		var p struct {
+			ImportPath string
+			Deps       []string
+		}
+		require.NoError(t, dec.Decode(&p))
+		pkg := strings.TrimPrefix(p.ImportPath, "contextful/")
+		if slices.ContainsFunc(p.Deps, func(d string) bool { return strings.HasPrefix(d, "modernc.org/sqlite") }) {
+			linked = append(linked, pkg)
+		}
+		if pkg == "ref/store" && !slices.Contains(p.Deps, "contextful/ref/catalog") {
+			t.Error("ref/store does not know the ports")
+		}
+	}
+	require.Equal(t, []string{"ref/catalog/sqlitecat", "cmd/contextful"}, linked)
 }

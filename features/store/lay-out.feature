@@ -23,6 +23,199 @@ Feature: lay-out
     Then alpha reads of "events" exactly the rows landed
     And alpha reads of "notes" exactly the rows landed
 
+  @store.lay-out.catalog-ports#machine @needs.sync @needs.lease
+  Scenario: a machine's catalog outlives the other one
+    Given alpha has pushed "events"
+    And alpha has taken the lease of "events"
+    And alpha has folded "events"
+    And alpha's machine catalog is looked at
+    And in the place of alpha's derived catalog stands no file
+    When alpha rebuilds its catalog
+    Then the rebuild succeeds
+    And alpha's machine catalog has every row it had
+
+  @store.lay-out.catalog-ports#derived
+  Scenario: a derived catalog needs nothing of the machine's
+    Given alpha has folded "events" into 2 partitions
+    And alpha has landed 3 rows of "notes"
+    And alpha has rebuilt its catalog
+    And alpha's catalogs are deleted
+    When alpha rebuilds its catalog
+    Then the rebuild succeeds
+    And alpha's derived catalog holds the rows it held when it was rebuilt before
+
+  @store.lay-out.derived-catalog#rebuilt
+  Scenario: a rebuilt catalog has every table with its snapshots, runs and columns
+    Given alpha has landed 3 rows of "events" as run "first"
+    And alpha has folded "events"
+    And alpha has landed 3 rows of "events" as run "second"
+    And alpha has folded "events"
+    And alpha has landed 3 rows of "events" as run "third"
+    And alpha has folded "events"
+    And run "first" of "events" is collected on alpha
+    And alpha has landed 2 rows of "notes"
+    When alpha rebuilds its catalog
+    Then the rebuild succeeds
+    And alpha's derived catalog has all of "events" and "notes": snapshots, runs and columns
+
+  @store.lay-out.derived-catalog#rebuilt @store.lay-out.derived-catalog#replaced
+  Scenario Outline: a catalog is rebuilt to the same rows where <what> stands in its place
+    Given alpha has landed 2 rows of "events"
+    And alpha has rebuilt its catalog
+    And alpha's derived catalog is kept for another day
+    And alpha has folded "events" into 2 partitions
+    And alpha has landed 3 rows of "notes"
+    And alpha has rebuilt its catalog
+    And in the place of alpha's derived catalog stands <what>
+    When alpha rebuilds its catalog
+    Then the rebuild succeeds
+    And alpha's derived catalog holds the rows it held when it was rebuilt before
+    Examples:
+      | what                       |
+      | no file                    |
+      | text that is no database   |
+      | half of it                 |
+      | a damaged one              |
+      | the catalog of another day |
+
+  @store.lay-out.derived-catalog#committed
+  Scenario: a rebuilt catalog holds nothing that no reader sees
+    Given alpha has folded "events" into 2 partitions
+    And alpha has landed rows of "events" as run "torn":
+      | id | region | amount |
+      | 2  | south  | 7      |
+    And alpha has rebuilt its catalog
+    And the manifest of run "torn" of "events" on alpha is taken away
+    And a complete snapshot of other rows, made after the pointer's, comes into "events" on alpha
+    When alpha rebuilds its catalog
+    Then the rebuild succeeds
+    And alpha's derived catalog has all of "events": snapshots, runs and columns
+    And alpha's derived catalog does not mention "torn"
+    And alpha's derived catalog does not mention the unreachable snapshot
+
+  @store.lay-out.derived-catalog#refused
+  Scenario Outline: a rebuild that meets a torn <what> refuses and leaves the catalog
+    Given alpha has folded "events" into 2 partitions
+    And alpha has landed rows of "events" as run "last":
+      | id | region | amount |
+      | 2  | south  | 7      |
+    And alpha has rebuilt its catalog
+    And the <what> of "events" on alpha is torn
+    When alpha rebuilds its catalog
+    Then the rebuild is refused with StoreManifestInvalid, naming <the torn file>
+    And alpha's derived catalog is the file it was
+    Examples:
+      | what                           |
+      | pointer                        |
+      | schema                         |
+      | manifest of run "last"         |
+      | manifest of the last snapshot  |
+
+  @store.lay-out.derived-catalog#refused
+  Scenario: a torn manifest that no reader opens refuses no rebuild
+    Given alpha has folded "events" into 2 partitions
+    And a complete snapshot of other rows, made after the pointer's, comes into "events" on alpha
+    And the manifest of the unreachable snapshot of "events" on alpha is torn
+    When alpha rebuilds its catalog
+    Then the rebuild succeeds
+    And alpha's derived catalog has all of "events": snapshots, runs and columns
+
+  @store.lay-out.derived-catalog#cache
+  Scenario Outline: reads, landings and folds are the same where <what> stands for the catalog
+    Given alpha has landed 2 rows of "events"
+    And alpha has rebuilt its catalog
+    And alpha's derived catalog is kept for another day
+    And alpha has folded "events" into 2 partitions
+    And alpha has landed 3 rows of "events"
+    And in the place of alpha's derived catalog stands <what>
+    Then alpha reads of "events" exactly the rows landed
+    Given alpha has landed 4 rows of "events"
+    When alpha folds "events"
+    Then the fold succeeds
+    And alpha reads of "events" exactly the rows landed
+    Examples:
+      | what                       |
+      | text that is no database   |
+      | a damaged one              |
+      | the catalog of another day |
+
+  @store.lay-out.derived-catalog#local @store.lay-out.machine-catalog#unsynced @needs.sync
+  Scenario: no catalog goes to the bucket
+    Given alpha has folded "events" into 2 partitions
+    And alpha has rebuilt its catalog
+    When alpha pushes
+    Then the push succeeds
+    And the bucket neither holds nor lists a catalog
+
+  @store.lay-out.derived-catalog#local @needs.sync
+  Scenario: a pull takes no derived catalog that a bucket lists
+    Given alpha has pushed "events", folded into 2 partitions
+    And the bucket has a "derived.sqlite" of another machine and lists it
+    When beta pulls
+    Then the pull succeeds
+    And beta has not taken the other machine's "derived.sqlite"
+    And beta reads of "events" what alpha reads
+
+  @store.lay-out.machine-catalog#pulled @needs.sync
+  Scenario: a pull leaves the machine's catalog to the byte, whatever the bucket lists
+    Given alpha has pushed "events", folded into 2 partitions
+    And beta has pulled
+    And beta has landed 2 rows of "events"
+    And the bucket has a "machine.sqlite" of another machine and lists it
+    And alpha has landed 3 rows of "events"
+    And alpha has pushed
+    And beta's machine catalog is looked at
+    When beta pulls
+    Then the pull succeeds
+    And beta's "machine.sqlite" is, to the byte, what it was
+
+  @store.lay-out.machine-catalog#holds
+  Scenario: a landing stands in the journal of its machine
+    When alpha has landed rows of "events" as run "journalled":
+      | id | region | amount |
+      | 2  | south  | 7      |
+    Then alpha's machine catalog mentions "journalled"
+
+  @store.lay-out.machine-catalog#holds @needs.sync @needs.lease
+  Scenario: a lease stands in the catalog of the machine that took it
+    Given alpha's node id is "holder-7"
+    And alpha has pushed "events"
+    When alpha has taken the lease of "events"
+    Then alpha's machine catalog mentions "holder-7"
+
+  @store.lay-out.machine-catalog#filled
+  Scenario: a rebuild fills in the runs of every node where the machine knows of none
+    Given alpha has landed 2 rows of "events"
+    And alpha knows the run state of node "beta": pipeline "feed" ran "r-7" and stands at "position-41"
+    And alpha knows the run state of node "alpha": pipeline "feed" ran "r-8" and stands at "position-42"
+    And alpha knows a run state of node "gamma" that is torn
+    Then alpha lists no runs of pipelines
+    When alpha rebuilds its catalog
+    Then the rebuild succeeds
+    And alpha lists the runs of pipelines "feed r-7 of beta" and "feed r-8 of alpha"
+
+  @store.lay-out.machine-catalog#only-none
+  Scenario: a rebuild adds no run where the machine knows of one
+    Given alpha knows the run state of node "beta": pipeline "feed" ran "r-7" and stands at "position-41"
+    And alpha has rebuilt its catalog
+    And alpha knows the run state of node "gamma": pipeline "other" ran "r-9" and stands at "position-43"
+    And alpha knows the run state of node "beta": pipeline "feed" ran "r-10" and stands at "position-44"
+    When alpha rebuilds its catalog
+    Then the rebuild succeeds
+    And alpha lists the run of pipelines "feed r-7 of beta"
+
+  @store.lay-out.machine-catalog#nothing-else @needs.sync @needs.lease
+  Scenario: a rebuild makes up no cursor and drops no journal and no lease
+    Given alpha has pushed "events"
+    And alpha has taken the lease of "events"
+    And alpha knows the run state of node "beta": pipeline "feed" ran "r-7" and stands at "position-41"
+    And alpha's machine catalog is looked at
+    When alpha rebuilds its catalog
+    Then the rebuild succeeds
+    And alpha's machine catalog mentions "r-7"
+    And alpha's machine catalog does not mention "position-41"
+    And alpha's machine catalog has every row it had
+
   @store.lay-out.run-manifest#created-once
   Scenario: a manifest that comes while a landing is held keeps its bytes
     Given alpha has landed 3 rows of "events"

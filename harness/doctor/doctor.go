@@ -161,6 +161,8 @@ func trials() []trial {
 		{verb: sut.Query, args: sut.A("sql", `SELECT * FROM "`+table+`"`), after: landed, look: threeRows},
 		{verb: sut.Compact, args: onTable, after: landed, look: folded},
 		{verb: sut.Check, after: landed, look: object("ok")},
+		{verb: sut.Rebuild, after: landed},
+		{verb: sut.RunList, look: object("runs")},
 		{verb: sut.Probe, needs: "sync", look: object("verdict")},
 		{verb: sut.Emit, needs: "sync", after: landed, look: object()},
 		{verb: sut.Push, needs: "sync", after: landed, look: object("generation")},

@@ -47,12 +47,12 @@ func registerCommon(s *Suite) {
 }
 
 // verbWords are the words a feature has for what a verb does. verbOf gives the verb.
-const verbWords = `push|pull|probe|landing|fold|read|query|scan|check|listing|description|initialisation|emission|lease|renewal|release|leased fold`
+const verbWords = `push|pull|rebuild|probe|landing|fold|read|query|scan|check|listing|description|initialisation|emission|lease|renewal|release|leased fold`
 
 func verbOf(word string) sut.Verb {
 	return map[string]sut.Verb{"push": sut.Push, "pull": sut.Pull, "probe": sut.Probe, "landing": sut.Land, "fold": sut.Compact, "read": sut.Query, "query": sut.Query,
 		"scan": sut.Scan, "check": sut.Check, "listing": sut.Files, "description": sut.Describe, "initialisation": sut.Init, "emission": sut.Emit,
-		"lease": sut.LeaseAcquire, "renewal": sut.LeaseRenew, "release": sut.LeaseRelease, "leased fold": sut.SyncCompact,
+		"lease": sut.LeaseAcquire, "renewal": sut.LeaseRenew, "release": sut.LeaseRelease, "rebuild": sut.Rebuild, "leased fold": sut.SyncCompact,
 		"pushes": sut.Push, "pulls": sut.Pull, "probes": sut.Probe, "checks its store": sut.Check, "emits its manifest": sut.Emit, "initialises": sut.Init,
 		"pushed": sut.Push, "pulled": sut.Pull, "probed": sut.Probe, "initialised": sut.Init}[word]
 }

@@ -68,6 +68,7 @@ func groups() []struct {
 		{"endpoint", registerEndpoint},
 		{"init", registerInit},
 		{"layout", registerLayout},
+		{"catalogs", registerCatalogs},
 		{"land", registerLand},
 		{"declare", registerDeclare},
 		{"reserve", registerReserve},

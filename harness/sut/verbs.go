@@ -15,6 +15,8 @@ const (
 	Compact      Verb = "compact"
 	Check        Verb = "check"
 	Describe     Verb = "describe"
+	Rebuild      Verb = "rebuild-catalog"
+	RunList      Verb = "run-list"
 	Query        Verb = "query"
 	Probe        Verb = "probe"
 	Emit         Verb = "emit"
@@ -55,6 +57,8 @@ func Verbs() []VerbInfo {
 		{Compact, "folds the table, or every table", []string{"table"}, argv("context", "compact", []any{"{table}"}, now, "--json")},
 		{Check, "verifies every digest, chain, pointer and footer", nil, argv("context", "check", now, "--json")},
 		{Describe, "prints the columns of the table and their types", []string{"table"}, argv("context", "describe", "{table}", now, "--json")},
+		{Rebuild, "makes the catalog of what can be derived again", nil, argv("context", "rebuild-catalog", now, "--json")},
+		{RunList, "lists the runs of pipelines that this machine knows of", nil, argv("run", "list", now, "--json")},
 		{Query, "answers a SELECT over the tables", []string{"sql", "as_of", "limit"}, argv("query", "{sql}", []any{"--limit", "{limit}"}, asOf, now, "--json")},
 		{Probe, "finds out whether the bucket compares and swaps", nil, argv("sync", "probe", now, "--json")},
 		{Emit, "prints the bucket manifest this store contributes, asking no bucket", nil, argv("sync", "manifest", "--emit", now)},
