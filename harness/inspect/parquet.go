@@ -37,6 +37,34 @@ func ParquetColumns(path string) (cols []ColumnDoc, rows int64, err error) {
 	return cols, f.NumRows(), nil
 }
 
+// A Chunk is where the pages of one column of one row group lie in a Parquet file: bytes From to To.
+type Chunk struct{ From, To int64 }
+
+// ParquetChunks reads the footer of a part: the places of its values. Footer, bloom filters and indexes lie outside them.
+func ParquetChunks(path string) (chunks []Chunk, err error) {
+	defer recovered(path, &err)
+	f, err := file.OpenParquetFile(path, false)
+	if err != nil {
+		return nil, wrong("the part %s does not open: %w", path, err)
+	}
+	defer func() { _ = f.Close() }()
+	for g := range f.NumRowGroups() {
+		group := f.MetaData().RowGroup(g)
+		for i := range group.NumColumns() {
+			c, err := group.ColumnChunk(i)
+			if err != nil {
+				return nil, wrong("the part %s has no readable footer: %w", path, err)
+			}
+			from := c.DataPageOffset()
+			if d := c.DictionaryPageOffset(); c.HasDictionaryPage() && d > 0 && d < from {
+				from = d
+			}
+			chunks = append(chunks, Chunk{from, from + c.TotalCompressedSize()})
+		}
+	}
+	return chunks, nil
+}
+
 // recovered turns a panic of the Parquet library into an error: a damaged part must not take the kit down.
 func recovered(path string, err *error) {
 	if e := recover(); e != nil {

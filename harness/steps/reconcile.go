@@ -30,7 +30,7 @@ func registerReconcile(s *Suite) {
 	s.Step(`^(\w+)'s list of "([^"]*)" is what the manifests name$`, listIsNamed)
 	s.Step(`^(\w+)'s list of "([^"]*)" is sorted$`, listSorted)
 	s.Step(`^a scan of "([^"]*)" on (\w+) gives the rows of the listed parts$`, scanGivesListed)
-	s.Step(`^the part of (run "[^"]*"|the snapshot) of "([^"]*)" on (\w+) (is deleted|is cut in half|loses its last bytes|is emptied|is mended)$`, partDamaged)
+	s.Step(`^the part of (run "[^"]*"|the snapshot) of "([^"]*)" on (\w+) (is deleted|is cut in half|loses its last bytes|is emptied|has its values overwritten|is mended)$`, partDamaged)
 }
 
 func columnHasType(ctx context.Context, node, table, column, typ string) error {
@@ -343,7 +343,7 @@ func partDamaged(ctx context.Context, whose, table, node, how string) error {
 	if err != nil {
 		return err
 	}
-	w.Values[key] = savedPart{path, body}
+	w.Values[key] = savedPart{path, slices.Clone(body)}
 	rel, err := filepath.Rel(n.TablePath(table, "data"), path)
 	if err != nil {
 		return err
@@ -358,6 +358,16 @@ func partDamaged(ctx context.Context, whose, table, node, how string) error {
 		body = body[:len(body)-9]
 	case "is emptied":
 		body = nil
+	case "has its values overwritten":
+		chunks, err := inspect.ParquetChunks(path)
+		if err != nil {
+			return err
+		}
+		for _, c := range chunks {
+			for i := c.From; i < c.To; i++ {
+				body[i] = 0xff
+			}
+		}
 	}
 	return os.WriteFile(path, body, 0o644)
 }

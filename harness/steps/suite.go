@@ -76,6 +76,7 @@ func groups() []struct {
 		{"fold", registerFold},
 		{"bound", registerBound},
 		{"query", registerQuery},
+		{"vintage_landing", registerVintageLanding},
 	}
 }
 

@@ -14,6 +14,11 @@
 // A file is not trusted: its footer is walked before the library decodes it, chunks must lie within the file, pages and blocks of
 // differences are bounded, and codecs write no further than the page they fill. Damage costs what the file is worth.
 //
+// # Row groups
+//
+// GroupReader reads single row groups. MayHold asks a footer's bounds and bloom filters whether a row group can hold rows that
+// somebody looks for (store.available-time.vintage-scope); of one that cannot no byte is read.
+//
 // # The footer flip
 //
 // DuckDB reads TIMESTAMP(UTC, NANOS) as TIMESTAMPTZ and drops what is below the microsecond. With isAdjustedToUTC false the

@@ -1,7 +1,8 @@
 // Package land writes one input as one run of a table, or refuses and leaves the store as it was.
 //
 // Answers: store.land.*, store.reserve.injected, store.reserve.reserved-name, store.reconcile.lattice,
-// store.reconcile.additive, store.reconcile.incompatible, store.reconcile.key-widening (at the write), store.lay-out.run-digest.
+// store.reconcile.additive, store.reconcile.incompatible, store.reconcile.key-widening (at the write), store.lay-out.run-digest,
+// store.available-time.vintage-scope.
 //
 // # Two passes
 //

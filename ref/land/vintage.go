@@ -10,6 +10,7 @@ import (
 
 	"contextful/ref/colfile"
 	"contextful/ref/decl"
+	"contextful/ref/fault"
 	"contextful/ref/schema"
 	"contextful/ref/store"
 	"contextful/ref/vfs"
@@ -112,7 +113,7 @@ func (x *comparison) run() error {
 		}
 		for _, f := range x.view.Files {
 			if err := x.look(f, w); err != nil {
-				return err
+				return notCompared(f, err)
 			}
 		}
 		w.each(func(v *arriving) {
@@ -128,6 +129,15 @@ func (x *comparison) run() error {
 	// A row group is counted once, however many passes looked at it.
 	x.report.Groups /= int(passes)
 	return nil
+}
+
+// notCompared names the part as the store does.
+func notCompared(f store.File, err error) error {
+	if fault.CodeOf(err) != fault.StorePartDamaged {
+		return err
+	}
+	return fault.New(fault.StorePartDamaged, f.Rel, f.Rel+" may hold vintages of the arriving keys, and cannot be read").
+		WithHint("contextful context check lists all damage; sync pull brings home what the bucket still has").Wrap(err)
 }
 
 // arriving is one vintage of the batch: its first row, the others, its content, and of the rows stored of it the one that ranks first.
