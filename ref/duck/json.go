@@ -3,6 +3,7 @@ package duck
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"contextful/ref/colfile"
@@ -19,10 +20,28 @@ type group struct {
 	// not in it.
 	bits  map[string][]byte
 	index string // the column that holds a row's place in names, "" where nothing asks for it
+	// origin is Table.Origin, places what it says of each of names.
+	origin string
+	places []int
 }
 
-func (g *group) add(f File, name string) {
-	g.files, g.names = append(g.files, f), append(g.names, name)
+func (g *group) add(f File, name string, place int) {
+	g.files, g.names, g.places = append(g.files, f), append(g.names, name), append(g.places, place)
+}
+
+// place is the SQL of Table.Origin. A group of one file needs no index of it.
+func (g *group) place() string {
+	if len(g.places) == 0 {
+		return "CAST(NULL AS BIGINT)"
+	}
+	if g.index == "" {
+		return fmt.Sprintf("CAST(%d AS BIGINT)", g.places[0])
+	}
+	list := make([]string, len(g.places))
+	for i, n := range g.places {
+		list[i] = strconv.Itoa(n)
+	}
+	return "CAST([" + strings.Join(list, ", ") + "][" + Ident(g.index) + " + 1] AS BIGINT)"
 }
 
 // fileIndex is DuckDB's own name for a file's place in the list; a column of that name hides it.
@@ -44,7 +63,10 @@ func (g *group) raw(fsys vfs.FS, columns []schema.Column) ([]group, error) {
 			documents = append(documents, c.Name)
 		}
 	}
-	if len(documents) == 0 {
+	if len(documents) == 0 && (g.origin == "" || !hidden) {
+		if g.origin != "" {
+			g.index = unused(columns)
+		}
 		return []group{*g}, nil
 	}
 	var out []group
@@ -65,19 +87,25 @@ func (g *group) raw(fsys vfs.FS, columns []schema.Column) ([]group, error) {
 		if hidden {
 			alike = fmt.Sprint(annotated, bits)
 		}
+		if hidden && g.origin != "" {
+			alike = f.Path
+		}
 		n, ok := at[alike]
 		if !ok {
 			n = len(out)
 			at[alike] = n
-			out = append(out, group{turned: g.turned, bits: map[string][]byte{}})
+			out = append(out, group{turned: g.turned, bits: map[string][]byte{}, origin: g.origin})
 		}
-		out[n].add(f, g.names[i])
+		out[n].add(f, g.names[i], g.places[i])
 		for name, bit := range bits {
 			out[n].bits[name] = append(out[n].bits[name], bit)
 		}
 	}
 	for i := range out {
 		out[i].settle(columns)
+		if g.origin != "" && !hidden {
+			out[i].index = unused(columns)
+		}
 	}
 	return out, nil
 }

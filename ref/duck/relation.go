@@ -47,6 +47,11 @@ type Table struct {
 	// Reconcile looks into the files for columns and types that Columns do not know yet: a pull brings runs before it merges
 	// their schema, and a pass must not drop what it does not know.
 	Reconcile bool
+	// Coarse reads instants to the microsecond, whatever digits the files hold, and copies no file to memory: for a search that
+	// is followed by an exact look at what it found.
+	Coarse bool
+	// Origin names a column to add: a row's file, by its place in Files (BIGINT). "" adds none. Columns must have no such name.
+	Origin string
 }
 
 // Relation is a table's rows as SQL (one SELECT, no semicolon), the same without rows, its columns, the names DuckDB opens
@@ -65,7 +70,7 @@ type Relation struct {
 // Errors: StorePartDamaged, StoreWriteFailed, StoreSchemaIncompatible.
 func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation, error) {
 	rel := Relation{Nanos: map[string]bool{}, Fine: map[string]bool{}, Columns: t.Columns}
-	var plain, turned group
+	plain, turned := group{origin: t.Origin}, group{origin: t.Origin}
 	var nested []string
 	for _, c := range t.Columns {
 		// No writer notes the digits of instants inside structs, lists and maps: such columns are always read exactly.
@@ -73,12 +78,14 @@ func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation,
 			nested = append(nested, c.Name)
 		}
 	}
-	for _, f := range t.Files {
-		fine, err := fineColumns(ctx, fsys, f)
+	for i, f := range t.Files {
+		fine, err := t.fine(ctx, fsys, f)
 		if err != nil {
 			return rel, err
 		}
-		fine = slices.Concat(fine, nested)
+		if !t.Coarse {
+			fine = slices.Concat(fine, nested)
+		}
 		for _, name := range fine {
 			rel.Fine[name] = true
 		}
@@ -87,9 +94,9 @@ func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation,
 			return rel, err
 		}
 		if len(fine) > 0 {
-			turned.add(f, name)
+			turned.add(f, name, i)
 		} else {
-			plain.add(f, name)
+			plain.add(f, name, i)
 		}
 	}
 	rel.Paths = slices.Concat(plain.names, turned.names)
@@ -115,7 +122,7 @@ func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation,
 		}
 	}
 	if len(parts) == 0 {
-		parts = append(parts, (&group{}).sql(rel.Columns, rel.Nanos))
+		parts = append(parts, (&group{origin: t.Origin}).sql(rel.Columns, rel.Nanos))
 	}
 	rel.SQL = strings.Join(parts, " UNION ALL ")
 	if cut := where(t.Bounds, rel.Columns, rel.Nanos); cut != "" {
@@ -139,7 +146,10 @@ func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation,
 	return rel, nil
 }
 
-func fineColumns(ctx context.Context, fsys vfs.FS, f File) ([]string, error) {
+func (t *Table) fine(ctx context.Context, fsys vfs.FS, f File) ([]string, error) {
+	if t.Coarse {
+		return nil, nil
+	}
 	if f.Fine != nil {
 		return *f.Fine, nil
 	}
@@ -177,6 +187,9 @@ func (g *group) sql(columns []schema.Column, nanos map[string]bool) string {
 			outer.WriteString("CAST(" + name + " AS " + SQLType(c.Type, nanos[c.Name]) + ") AS " + name)
 		}
 	}
+	if g.origin != "" {
+		outer.WriteString(", " + g.place() + " AS " + Ident(g.origin))
+	}
 	from := empty(columns, func(c schema.Column) string { return storedType(c.Type, g.turned) })
 	if len(g.names) > 0 {
 		from += " UNION ALL BY NAME SELECT *"
@@ -212,35 +225,52 @@ func (t *Table) Keyed(columns []schema.Column) bool {
 	return len(t.PrimaryKey) > 0
 }
 
-// ranking is store.declare.dedup-view's window, "" where rows have no key. order_by is followed by the order of the clause;
-// _commit_seq and _site_id decide between rows equal in all of that (one run id landed on two nodes at one instant), so that
-// every reader keeps the same one. They cost two columns more, so they are asked only where there is such a run id.
+// ranking is store.declare.dedup-view's window, "" where rows have no key.
 func (t *Table) ranking(columns []schema.Column) string {
 	if !t.Keyed(columns) {
 		return ""
 	}
-	has := map[string]bool{}
-	for _, c := range columns {
-		has[c.Name] = true
-	}
 	var order []string
-	if has[t.Available] && t.Available != "" {
+	if hasColumn(columns, t.Available) && t.Available != "" {
 		order = append(order, Ident(t.Available)+map[bool]string{false: " DESC NULLS LAST", true: " ASC NULLS LAST"}[t.First])
 	}
+	for _, name := range t.SurvivorOrder(columns) {
+		if term := Ident(name) + " DESC NULLS LAST"; !slices.Contains(order, term) {
+			order = append(order, term)
+		}
+	}
+	return "ROW_NUMBER() OVER (PARTITION BY " + Idents(t.LineColumns(columns)) + " ORDER BY " + strings.Join(order, ", ") + ")"
+}
+
+// SurvivorOrder names the columns by which one of the rows of a line is chosen, each descending with nulls last: order_by and then
+// the order of store.declare.dedup-view. _commit_seq and _site_id decide between rows equal in all of that (one run id landed on two
+// nodes at one instant), so that every reader keeps the same one. They cost two columns more, so they are asked only where there
+// is such a run id.
+func (t *Table) SurvivorOrder(columns []schema.Column) []string {
 	names := []string{t.OrderBy, schema.IngestedAt, schema.RunID, schema.RowSeq}
 	if !t.RunsUnique {
 		names = append(names, schema.CommitSeq, schema.SiteID)
 	}
+	var order []string
 	for _, name := range names {
-		if term := Ident(name) + " DESC NULLS LAST"; has[name] && !slices.Contains(order, term) {
-			order = append(order, term)
+		if hasColumn(columns, name) && !slices.Contains(order, name) {
+			order = append(order, name)
 		}
 	}
+	return order
+}
+
+// LineColumns names the columns of which one row is kept: Line without what no file has.
+func (t *Table) LineColumns(columns []schema.Column) []string {
 	line := slices.Clone(t.PrimaryKey)
 	for _, name := range t.Line {
-		if has[name] && !slices.Contains(line, name) {
+		if hasColumn(columns, name) && !slices.Contains(line, name) {
 			line = append(line, name)
 		}
 	}
-	return "ROW_NUMBER() OVER (PARTITION BY " + Idents(line) + " ORDER BY " + strings.Join(order, ", ") + ")"
+	return line
+}
+
+func hasColumn(columns []schema.Column, name string) bool {
+	return slices.ContainsFunc(columns, func(c schema.Column) bool { return c.Name == name })
 }

@@ -172,6 +172,9 @@ func DecodeSnapshot(rel string, data []byte) (*Snapshot, error) {
 	if m.PrimaryKey == nil {
 		m.PrimaryKey = []string{}
 	}
+	if m.Parts == nil && strings.HasPrefix(v, "1.") && m.RowCount >= RowsUnknown {
+		return m, nil // an absent list is no empty one: see Snapshot.Parts
+	}
 	if m.Parts == nil {
 		m.Parts = []Part{}
 	}

@@ -64,12 +64,14 @@ type Snapshot struct {
 	OrderBy       string   `json:"order_by,omitempty"`
 	RowCount      int64    `json:"row_count"`
 	// ValidTime and AvailableTime are set where the table declares them, and leave no trace where it does not.
-	ValidTime     *ValidTime      `json:"valid_time,omitempty"`
-	AvailableTime *AvailableTime  `json:"available_time,omitempty"`
-	Parts         []Part          `json:"parts"`
-	Indexes       json.RawMessage `json:"indexes,omitempty"`
-	Fence         *int64          `json:"fence"`
-	CommitSeq     *int64          `json:"commit_seq,omitempty"`
+	ValidTime     *ValidTime     `json:"valid_time,omitempty"`
+	AvailableTime *AvailableTime `json:"available_time,omitempty"`
+	// Parts of a document read are nil where a major 1 document has no such list: then its parts are what lies in its directory,
+	// one in each (store.lay-out.format-migrate). Written, nil is an empty list.
+	Parts     []Part          `json:"parts"`
+	Indexes   json.RawMessage `json:"indexes,omitempty"`
+	Fence     *int64          `json:"fence"`
+	CommitSeq *int64          `json:"commit_seq,omitempty"`
 	// Replacement is the newest frontier folded in, so that an older run arriving late stays superseded.
 	Replacement *Frontier   `json:"replacement,omitempty"`
 	FoldedRuns  *FoldedRuns `json:"folded_runs,omitempty"`
