@@ -41,7 +41,7 @@ func (g *group) place() string {
 	for i, n := range g.places {
 		list[i] = strconv.Itoa(n)
 	}
-	return "CAST([" + strings.Join(list, ", ") + "][" + Ident(g.index) + " + 1] AS BIGINT)"
+	return "CAST([" + strings.Join(list, ", ") + "][CAST(" + Ident(g.index) + " AS BIGINT) + 1] AS BIGINT)"
 }
 
 // fileIndex is DuckDB's own name for a file's place in the list; a column of that name hides it.

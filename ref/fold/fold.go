@@ -164,7 +164,13 @@ func Stage(ctx context.Context, st *store.Store, o Options) (_ *Staged, err erro
 	if err := work.prepare(ctx); err != nil {
 		return nil, err
 	}
-	if err := intact(ctx, view); err != nil {
+	if err := intact(ctx, view, work.fresh); err != nil {
+		return nil, err
+	}
+	if err := work.plan(ctx); err != nil {
+		return nil, err
+	}
+	if err := intact(ctx, view, work.rewritten()); err != nil {
 		return nil, err
 	}
 	if err := recoverAbandoned(ctx, table); err != nil {
@@ -197,11 +203,11 @@ func Stage(ctx context.Context, st *store.Store, o Options) (_ *Staged, err erro
 	return staged, nil
 }
 
-// intact compares the inputs with their digests. A reader may take a flipped byte for a value; a pass would keep it for good, in a
-// snapshot whose own digest is right.
-func intact(ctx context.Context, view *store.View) error {
+// intact compares what is written once more with its digests. A reader may take a flipped byte for a value; a pass would keep it for
+// good, in a part whose own digest is right. What stays where it is stays under its own digest.
+func intact(ctx context.Context, view *store.View, files []store.File) error {
 	fsys := view.Table.Store().FS()
-	for _, f := range view.Files {
+	for _, f := range files {
 		if f.Part.SHA256 == "" {
 			continue
 		}

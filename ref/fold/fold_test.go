@@ -109,7 +109,7 @@ func folded(t *testing.T, st *store.Store, table string) (Report, *store.View) {
 	rows := int64(0)
 	for _, p := range view.Head.Parts {
 		rows += p.Rows
-		if err := colfile.Verify(vfs.OS{}, filepath.Join(st.Path(key.SnapshotDir(table, report.SnapshotID)), p.Name), p.Rows); err != nil {
+		if err := colfile.Verify(vfs.OS{}, partPath(st, table, view.Head, p), p.Rows); err != nil {
 			t.Error(err)
 		}
 	}
@@ -123,6 +123,15 @@ func folded(t *testing.T, st *store.Store, table string) (Report, *store.View) {
 		t.Error("check finds", damage, err)
 	}
 	return report, view
+}
+
+// partPath is where a snapshot's part lies.
+func partPath(st *store.Store, table string, m *manifest.Snapshot, p manifest.Part) string {
+	origin := p.SnapshotID
+	if origin == "" {
+		origin = m.SnapshotID
+	}
+	return filepath.Join(st.Path(key.SnapshotDir(table, origin)), p.Name)
 }
 
 func resolve(t *testing.T, st *store.Store, table string) *store.View {
