@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"contextful/ref/fold"
+	"contextful/ref/store"
 )
 
 // compactReport is what `context compact` prints for one table.
@@ -20,17 +22,23 @@ type compactReport struct {
 }
 
 func (a *app) compactCommand() *cobra.Command {
-	return &cobra.Command{
+	var all bool
+	c := &cobra.Command{
 		Use:   "compact [<table>]",
 		Short: "Fold the committed runs of a table into its next snapshot",
-		Long: `Folds what is committed and not folded yet into a new snapshot and moves the table's pointer to it. Readers that are at work keep
-what they began with. Without a table, every table of the store is folded. Outside a bucket lease the fence is null; sync compact folds under one.` + exitHelp,
-		Example: "  contextful context compact documents",
+		Long: fmt.Sprintf(`Folds what is committed and not folded yet into a new snapshot and moves the table's pointer to it. Readers that are at work keep
+what they began with. A table that is named is folded at once. Without one, every table of the store that is due is folded: it has %d
+runs that are not folded, or its oldest such run was committed %d hours ago or earlier. --all folds every table, due or not.
+Outside a bucket lease the fence is null; sync compact folds under one.`, fold.DueRuns, int(fold.DueAge.Hours())) + exitHelp,
+		Example: "  contextful context compact documents\n  contextful context compact --all",
 		Args:    atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.open(cmd.Context())
 			if err != nil {
 				return err
+			}
+			if len(args) == 1 && all {
+				return usageError{errors.New("--all folds every table: it goes without the name of one")}
 			}
 			if len(args) == 1 {
 				report, err := a.fold(cmd.Context(), s, args[0])
@@ -39,13 +47,15 @@ what they began with. Without a table, every table of the store is folded. Outsi
 				}
 				return a.printFold(report)
 			}
-			return a.foldAll(cmd.Context(), s)
+			return a.foldAll(cmd.Context(), s, all)
 		},
 	}
+	c.Flags().BoolVar(&all, "all", false, "fold every table, due or not")
+	return c
 }
 
-// foldAll folds every table, and fails at the end if any of them failed.
-func (a *app) foldAll(ctx context.Context, s *session) error {
+// foldAll folds every table that is due, or every one, and fails at the end if any of them failed.
+func (a *app) foldAll(ctx context.Context, s *session, all bool) error {
 	tables, err := s.store.Tables()
 	if err != nil {
 		return err
@@ -55,7 +65,15 @@ func (a *app) foldAll(ctx context.Context, s *session) error {
 	}{[]compactReport{}}
 	var failed error
 	for _, table := range tables {
-		report, err := a.fold(ctx, s, table)
+		due, waiting, err := a.due(ctx, s, table)
+		if err == nil && !due && !all {
+			a.log("%s: %s to fold, not due", table, count(int64(waiting), "run"))
+			continue
+		}
+		var report compactReport
+		if err == nil {
+			report, err = a.fold(ctx, s, table)
+		}
 		if err != nil {
 			failed = errors.Join(failed, err)
 			a.refuse(err)
@@ -77,6 +95,20 @@ func (a *app) foldAll(ctx context.Context, s *session) error {
 		return reportedError{failed}
 	}
 	return nil
+}
+
+// due asks whether a table is due, and how many runs wait in it.
+func (a *app) due(ctx context.Context, s *session, table string) (bool, int, error) {
+	t, err := s.store.Table(table)
+	if err != nil {
+		return false, 0, err
+	}
+	view, err := t.Resolve(ctx, store.Bounds{})
+	if err != nil {
+		return false, 0, err
+	}
+	due, waiting := fold.Due(view, s.store.Clock().Now())
+	return due, waiting, nil
 }
 
 // reportedError was already printed, table by table.

@@ -103,6 +103,9 @@ func TestPartitionsAreDistinctAndSafe(t *testing.T) {
 			t.Fatalf("%q and %q share %q", other, v, dir)
 		}
 		seen[dir] = v
+		if back, ok := PartitionValues(PartitionDir([]*string{&v, nil})); ok != !strings.HasPrefix(dir, "%long-") || ok && (len(back) != 2 || *back[0] != v || back[1] != nil) {
+			t.Fatalf("%q is read back as %v, %v", v, back, ok)
+		}
 		rel := SnapshotDir("t", SnapshotID(1)) + "/" + PartitionDir([]*string{&v, nil}) + "/" + PartName(0)
 		if p, err := Parse(rel); err != nil || p.Kind != KindSnapshotPart {
 			t.Fatalf("%q: %+v %v", rel, p, err)

@@ -3,6 +3,7 @@ package key
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"net/url"
 	"path"
 	"strings"
 )
@@ -41,6 +42,29 @@ func PartitionDir(values []*string) string {
 		}
 	}
 	return path.Join(segs...)
+}
+
+// PartitionValues reads a partition's directory back; ok is false where no values have that name, or where it does not tell them (a
+// value too long for a name). "" has none.
+func PartitionValues(dir string) (values []*string, ok bool) {
+	if dir == "" {
+		return nil, true
+	}
+	for _, seg := range strings.Split(dir, "/") {
+		if seg == "%null" {
+			values = append(values, nil)
+			continue
+		}
+		value, err := url.PathUnescape(seg)
+		if seg == "%empty" {
+			value, err = "", nil
+		}
+		if err != nil || EscapePartition(value) != seg {
+			return nil, false
+		}
+		values = append(values, &value)
+	}
+	return values, true
 }
 
 func ownName(value string) bool {

@@ -266,6 +266,11 @@ func (p *puller) complete(ctx context.Context, t *store.Table, id string) error 
 	if err != nil {
 		return err
 	}
+	if len(chain[0].Parts) == 0 && chain[0].RowCount > 0 {
+		// A manifest of major 1 need not list its parts: they are what lies beside it.
+		return fault.New(fault.SyncManifestInvalid, p.r.Key(key.SnapshotManifest(t.Name(), id)), fmt.Sprintf(
+			"snapshot %s of table %q has %d rows, and the bucket manifest lists no part of it", id, t.Name(), chain[0].RowCount))
+	}
 	for _, part := range chain[0].Parts {
 		origin := part.SnapshotID
 		if origin == "" {

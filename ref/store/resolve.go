@@ -217,6 +217,9 @@ func (v *View) files() error {
 		return nil
 	}
 	if v.Head != nil && !v.HeadSuperseded {
+		if err := t.partsThere(v.Head); err != nil {
+			return err
+		}
 		for _, p := range v.Head.Parts {
 			if err := add(t.partDir(v.Head, p), p, File{Snapshot: v.Head}); err != nil {
 				return err

@@ -147,8 +147,8 @@ func (t *Table) ReadRun(run, node string) (*manifest.Run, error) {
 	return manifest.DecodeRun(rel, data)
 }
 
-// ReadSnapshot reads a snapshot's manifest; nil where there is none. Refusals as ReadRun's.
-func (t *Table) ReadSnapshot(id string) (*manifest.Snapshot, error) {
+// snapshotDocument reads a snapshot's manifest as it stands.
+func (t *Table) snapshotDocument(id string) (*manifest.Snapshot, error) {
 	rel := key.SnapshotManifest(t.name, id)
 	data, err := vfs.ReadFile(t.s.opts.FS, t.s.Path(rel), manifest.MaxSnapshot)
 	if errors.Is(err, fs.ErrNotExist) {
