@@ -34,7 +34,7 @@ func Read(ctx context.Context, s *store.Store, o Options) (*Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	rs := newRules(t.Declared(), stored, o.Types)
+	rs := newRules(t.Declared(), stored, o.Types, o.Normalize == Native)
 	b := &Batch{t: t, o: &o, c: newCollector(o.InputName, rs, newSpool(o.TempDir, o.MemoryBytes))}
 	if o.Inputs == nil {
 		err = b.read(ctx, Input{Name: o.InputName, Format: o.Format}, o.Input, rs)

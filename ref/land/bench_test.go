@@ -66,7 +66,7 @@ func BenchmarkParse1M(b *testing.B) {
 }
 
 func parsed(b *testing.B, data []byte) *collector {
-	rs := newRules(nil, nil, benchTypes())
+	rs := newRules(nil, nil, benchTypes(), false)
 	c := newCollector("in", rs, newSpool(b.TempDir(), 1<<30))
 	if err := jsonLines(bytes.NewReader(data), "in", rs, jsonBlock)(context.Background(), c.take); err != nil {
 		b.Fatal(err)
@@ -96,7 +96,7 @@ func rawWrite(b *testing.B, properties func(*arrow.Schema) *parquet.WriterProper
 	c := parsed(b, benchRows(1_000_000))
 	s := &schema.Schema{}
 	for _, col := range c.columns {
-		s.Columns = append(s.Columns, schema.Column{Name: col.name, Type: schema.Of(col.kind), Nullable: true})
+		s.Columns = append(s.Columns, schema.Column{Name: col.name, Type: col.typ, Nullable: true})
 	}
 	sc := s.Arrow()
 	b.ResetTimer()

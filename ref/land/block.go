@@ -41,9 +41,11 @@ func (b *block) lineOf(row int) int64 {
 type blockColumn struct {
 	name    string
 	rule    *rule
-	kind    schema.Kind
-	first   int // row of the first value
-	inexact int // row of the first integer float64 does not hold, -1
+	typ     schema.Type
+	shape   *shape    // where the whole input decides the type of objects and arrays
+	clash   *rowError // see column
+	first   int       // row of the first value
+	inexact int       // row of the first integer float64 does not hold, -1
 	values  arrow.Array
 }
 
@@ -111,7 +113,7 @@ func (b *builder) failed(line int64, err error) *block {
 func (b *builder) take(line int64) *block {
 	out := b.describe(line)
 	for i := range out.columns {
-		if bc := &out.columns[i]; bc.kind != schema.None {
+		if bc := &out.columns[i]; bc.typ.Kind != schema.None {
 			bc.values = b.byName[bc.name].finish(b.rows)
 		}
 	}
@@ -125,7 +127,7 @@ func (b *builder) describe(line int64) *block {
 		if c.rule.skip {
 			continue
 		}
-		out.columns = append(out.columns, blockColumn{name: c.name, rule: c.rule, kind: c.kind, first: c.first, inexact: c.inexact})
+		out.columns = append(out.columns, blockColumn{name: c.name, rule: c.rule, typ: c.typ(), shape: c.shape, clash: c.clash, first: c.first, inexact: c.inexact})
 	}
 	return out
 }

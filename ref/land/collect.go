@@ -11,13 +11,15 @@ import (
 	"contextful/ref/schema"
 )
 
-// landed is one column of the whole input. Its kind is None while no block has held a value of it.
+// landed is one column of the whole input. Its type is None while no block has held a value of it.
 type landed struct {
 	name    string
 	rule    *rule
-	kind    schema.Kind
-	first   string // where its first value stands
-	inexact string // where the first integer stands that float64 does not hold, "" for nowhere
+	typ     schema.Type
+	shape   *shape       // of json whose type all of it decides, nil where that is settled
+	clash   *fault.Error // two kinds without a join, unless an object or array comes
+	first   string       // where its first value stands
+	inexact string       // where the first integer stands that float64 does not hold, "" for nowhere
 	digest  *columnDigest
 	stale   bool // promoted after rows were hashed: the digest is made again from the spool
 	// texts is how many rows at the beginning were spooled as plain text, before the column became json.
@@ -60,6 +62,7 @@ func (c *collector) take(b *block) error {
 		if bc.values != nil {
 			piece.columns = append(piece.columns, k)
 			piece.values = append(piece.values, bc.values)
+			piece.types = append(piece.types, bc.typ)
 		}
 	}
 	// The block's own error stopped its reading, so a type that does not fit the blocks before stands above it.
@@ -118,33 +121,49 @@ func (c *collector) column(b *block, bc *blockColumn) (int, *rowError) {
 		c.columns = append(c.columns, &landed{name: bc.name, rule: bc.rule, digest: newColumnDigest()})
 	}
 	have := c.columns[k]
+	if err := c.shapes(b, bc, have); err != nil {
+		return 0, err
+	}
+	was, is := have.typ.Kind, bc.typ.Kind
 	switch {
-	case have.kind == bc.kind || bc.kind == schema.None:
-	case have.kind == schema.None:
-		have.kind, have.first = bc.kind, c.where(b, bc.first)
-	case have.kind == schema.Int64 && bc.kind == schema.Float64 || have.kind == schema.Float64 && bc.kind == schema.Int64:
+	case was == is && deep(bc.typ):
+		t, err := schema.MergeColumn(bc.name, have.typ, bc.typ)
+		if err != nil {
+			e := incompatible(err, bc.first).(*rowError)
+			e.line = b.lineOf(bc.first)
+			return 0, e
+		}
+		have.stale = have.stale || !same(t, have.typ) || !same(t, bc.typ)
+		have.typ = t
+	case was == is || is == schema.None:
+	case was == schema.None:
+		have.typ, have.first = bc.typ, c.where(b, bc.first)
+	case was == schema.Int64 && is == schema.Float64 || was == schema.Float64 && is == schema.Int64:
 		if bc.rule.key {
-			f := schema.KeyWidened(bc.name, schema.Of(have.kind), schema.Of(bc.kind))
+			f := schema.KeyWidened(bc.name, have.typ, bc.typ)
 			return 0, bad(f.Code, bc.first, f.Hint, "%s", f.Message)
 		}
 		if have.inexact != "" {
 			return 0, bad(fault.StoreSchemaIncompatible, bc.first, "", "column %q holds int64 (past 2^53 in %s) and arrives as float64, which would lose digits",
 				bc.name, have.inexact)
 		}
-		if bc.kind == schema.Int64 && bc.inexact >= 0 {
+		if is == schema.Int64 && bc.inexact >= 0 {
 			return 0, bad(fault.StoreSchemaIncompatible, bc.inexact, "", "column %q holds float64 and arrives as int64, and as float64 an integer here would lose digits", bc.name)
 		}
-		have.kind, have.stale = schema.Float64, true
-	case have.kind == schema.Utf8 && bc.kind == schema.JSON:
-		have.kind, have.stale, have.texts = schema.JSON, true, c.rows
-	case have.kind == schema.JSON && bc.kind == schema.Utf8:
+		have.typ, have.stale = schema.Of(schema.Float64), true
+	case was == schema.Utf8 && is == schema.JSON:
+		have.typ, have.stale, have.texts = schema.Of(schema.JSON), true, c.rows
+	case was == schema.JSON && is == schema.Utf8:
 		if text, ok := bc.values.(*array.String); ok {
 			bc.values = quoted(text)
 			text.Release()
 		}
+		have.plain()
+	case bc.rule.mixable():
+		c.mix(b, bc, have)
 	default:
 		return 0, bad(fault.StoreSchemaIncompatible, bc.first, "declare the column as json to keep values of several types",
-			"column %q holds %s (since %s) and arrives as %s", bc.name, schema.Of(have.kind), have.first, schema.Of(bc.kind))
+			"column %q holds %s (since %s) and arrives as %s", bc.name, have.typ, have.first, bc.typ)
 	}
 	if bc.inexact >= 0 && have.inexact == "" {
 		have.inexact = c.where(b, bc.inexact)
@@ -165,6 +184,9 @@ func (c *collector) where(b *block, row int) string {
 
 // digest gives the landing's batch_digest. Columns promoted on the way are hashed anew, in their final type.
 func (c *collector) digest(position []byte) (string, error) {
+	if err := c.settle(); err != nil {
+		return "", err
+	}
 	stale := map[int]bool{}
 	for i, col := range c.columns {
 		if col.stale {
@@ -178,7 +200,10 @@ func (c *collector) digest(position []byte) (string, error) {
 				if stale[k] {
 					d := c.columns[k].digest
 					d.absent(rows - d.rows)
-					final := c.columns[k].final(p.values[i], rows)
+					final, err := c.columns[k].final(p.values[i], p.types[i], rows)
+					if err != nil {
+						return c.refused(err, rows)
+					}
 					d.add(final)
 					final.Release()
 				}
@@ -197,7 +222,7 @@ func (c *collector) digest(position []byte) (string, error) {
 func (c *collector) typed() []*landed {
 	var list []*landed
 	for _, col := range c.columns {
-		if col.kind != schema.None {
+		if col.typ.Kind != schema.None {
 			list = append(list, col)
 		}
 	}
@@ -208,22 +233,7 @@ func (c *collector) typed() []*landed {
 func (c *collector) arriving() *schema.Schema {
 	s := &schema.Schema{}
 	for _, col := range c.typed() {
-		s.Columns = append(s.Columns, schema.Column{Name: col.name, Type: schema.Of(col.kind), Nullable: true})
+		s.Columns = append(s.Columns, schema.Column{Name: col.name, Type: col.typ, Nullable: true})
 	}
 	return s
-}
-
-// final gives a spooled piece's values, whose first row is row of the input, in the column's final kind: only int64 that
-// became float64 and text that became json ever differ. The caller releases the result.
-func (l *landed) final(a arrow.Array, row int64) arrow.Array {
-	switch {
-	case l.kind == schema.Float64 && a.DataType().ID() == arrow.INT64:
-		return floatsOf(a)
-	case row < l.texts:
-		if text, ok := a.(*array.String); ok {
-			return quoted(text)
-		}
-	}
-	a.Retain()
-	return a
 }

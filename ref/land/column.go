@@ -2,6 +2,7 @@ package land
 
 import (
 	"fmt"
+	"strconv"
 	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -29,6 +30,9 @@ type column struct {
 	bits   []byte // one byte for each boolean
 	ends   []int32
 	data   []byte
+	node   *node     // of a type that is no scalar; nothing else is used then
+	shape  *shape    // of objects and arrays whose type the whole input decides, held as json meanwhile
+	clash  *rowError // under native: two kinds that have no join, unless an object or array makes the column json
 	// inexact is the row of the first integer that float64 does not hold, -1 for none.
 	inexact int
 }
@@ -36,30 +40,32 @@ type column struct {
 // newColumn decides what values turn into: the declared type; else the stored one, where taking it loses nothing.
 func newColumn(name string, r *rule) *column {
 	c := &column{name: name, rule: r, inexact: -1, want: r.declared.Kind}
-	if c.want == schema.None {
-		switch r.stored.Kind {
-		case schema.Boolean, schema.Int32, schema.Timestamp, schema.Binary:
-			c.want = r.stored.Kind
-		}
+	switch stored := r.stored; {
+	case deep(r.declared):
+		c.node = newNode(name, r.declared, r)
+	case c.want != schema.None || r.skip:
+	case deep(stored) && (loose(stored) || r.native && hasStruct(stored)):
+		c.shape = newShape(stored, r.native)
+	case deep(stored):
+		c.node = newNode(name, stored, r)
+	case stored.Kind == schema.None && r.native:
+		c.shape = newShape(stored, true)
+	case stored.Kind == schema.Boolean || stored.Kind == schema.Int32 || stored.Kind == schema.Timestamp || stored.Kind == schema.Binary:
+		c.want = stored.Kind
 	}
 	return c
 }
 
-// supported refuses what this build does not land yet.
-func (c *column) supported(row int) error {
-	for _, t := range []schema.Type{c.rule.declared, c.rule.stored} {
-		if t.Kind != schema.None && !t.Scalar() {
-			return &rowError{code: fault.StoreUnsupported, row: row, column: c.name, text: fmt.Sprintf("column %q has the type %s, which cannot be landed yet", c.name, t)}
-		}
+// typ is the type of what the column holds so far.
+func (c *column) typ() schema.Type {
+	if c.node != nil && c.kind != schema.None {
+		return c.node.typ
 	}
-	return nil
+	return schema.Of(c.kind)
 }
 
 // refuse is the incompatibility of an arriving value of kind k.
 func (c *column) refuse(row int, k schema.Kind, shown string) error {
-	if err := c.supported(row); err != nil {
-		return err
-	}
 	arriving := schema.Of(k).String()
 	if shown != "" {
 		arriving += " (" + clip(shown) + ")"
@@ -95,9 +101,6 @@ func (c *column) settle(row int, k schema.Kind, shown string) error {
 		return nil
 	}
 	if c.kind == schema.None {
-		if err := c.supported(row); err != nil {
-			return err
-		}
 		if err := c.joins(row, k, shown); err != nil {
 			return err
 		}
@@ -121,6 +124,10 @@ func (c *column) settle(row int, k schema.Kind, shown string) error {
 		c.kind, c.ints = k, nil
 		return nil
 	}
+	if k == schema.JSON && c.mixes(k) {
+		c.becomeJSON()
+		return nil
+	}
 	if c.kind == schema.Utf8 && k == schema.JSON {
 		if err := c.joins(row, k, shown); err != nil {
 			return err
@@ -129,6 +136,69 @@ func (c *column) settle(row int, k schema.Kind, shown string) error {
 		return nil
 	}
 	return c.refuse(row, k, shown)
+}
+
+// mixes reports whether a value of kind k makes an undeclared column one of several kinds, which is json under native
+// normalization (run.normalize.native-store).
+func (c *column) mixes(k schema.Kind) bool {
+	if !c.rule.native || c.want != schema.None || c.kind == k {
+		return false
+	}
+	switch c.rule.stored.Kind {
+	case schema.JSON:
+		return k != schema.Utf8 && k != schema.JSON
+	case schema.None, schema.Utf8:
+	default:
+		return false
+	}
+	number := func(k schema.Kind) bool { return k == schema.Int64 || k == schema.Float64 }
+	return c.kind != schema.None && !(number(c.kind) && number(k)) && !(c.kind == schema.JSON && k == schema.Utf8)
+}
+
+// putMixed takes a scalar beside values of another kind as the JSON it is.
+func (c *column) putMixed(row int, k schema.Kind, literal []byte) error {
+	if c.kind != schema.None && c.kind != schema.JSON && c.clash == nil {
+		c.clash = c.refuse(row, k, string(literal)).(*rowError)
+	}
+	c.becomeJSON()
+	c.plain()
+	return c.putJSON(row, literal)
+}
+
+// plain notes that the column holds scalars too.
+func (c *column) plain() {
+	if c.shape != nil {
+		c.shape.strange("scalars stand beside objects or arrays")
+	}
+}
+
+// becomeJSON turns the scalars held into JSON.
+func (c *column) becomeJSON() {
+	if c.kind == schema.None || c.kind == schema.JSON {
+		return
+	}
+	c.plain()
+	if c.kind == schema.Utf8 {
+		c.quote()
+		return
+	}
+	ints, floats, bits := c.ints, c.floats, c.bits
+	c.ints, c.floats, c.bits = nil, nil, nil
+	c.data, c.ends = nil, make([]int32, 0, c.n)
+	for i := range c.n {
+		if c.valid == nil || c.valid[i/8]&(1<<(i%8)) != 0 {
+			switch c.kind {
+			case schema.Int64:
+				c.data = strconv.AppendInt(c.data, ints[i], 10)
+			case schema.Float64:
+				c.data = strconv.AppendFloat(c.data, floats[i], 'g', -1, 64)
+			case schema.Boolean:
+				c.data = strconv.AppendBool(c.data, bits[i] == 1)
+			}
+		}
+		c.ends = append(c.ends, int32(len(c.data)))
+	}
+	c.kind = schema.JSON
 }
 
 // quote turns the texts held into JSON strings: the column has become json.
@@ -150,7 +220,7 @@ func (c *column) loses(row int) error {
 
 // joins checks the arriving kind of an undeclared column against the stored type.
 func (c *column) joins(row int, k schema.Kind, shown string) error {
-	if c.rule.stored.Kind == schema.None {
+	if c.rule.stored.Kind == schema.None || c.shape != nil && k == schema.JSON {
 		return nil
 	}
 	t, err := schema.MergeType(c.rule.stored, schema.Of(k))
@@ -210,6 +280,9 @@ func (c *column) mark() {
 
 // finish gives the column as an Arrow array of rows rows. The buffers pass to the array.
 func (c *column) finish(rows int) arrow.Array {
+	if c.node != nil {
+		return c.node.finish(rows)
+	}
 	c.pad(rows)
 	var valid *memory.Buffer
 	if c.nulls > 0 {

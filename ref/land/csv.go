@@ -135,12 +135,15 @@ func csvValue(c *column, row int, text string) error {
 	if c.rule.skip {
 		return nil
 	}
-	switch c.want {
-	case schema.None, schema.Utf8:
+	structured := c.node != nil || c.shape != nil && deep(c.shape.guide)
+	if !structured && (c.want == schema.None || c.want == schema.Utf8) {
 		return c.putText(row, []byte(text))
 	}
 	if text == "" {
 		return nil
+	}
+	if structured {
+		return csvNested(c, row, []byte(text))
 	}
 	raw := []byte(text)
 	refuse := func() error { return c.refuse(row, schema.Utf8, text) }
@@ -162,6 +165,9 @@ func csvValue(c *column, row int, text string) error {
 		return c.putInt(row, v, raw)
 	case schema.Float64:
 		end, _, ok := number(raw, 0)
+		if _, word := wordFloat(raw); word {
+			return c.putText(row, raw)
+		}
 		if !ok || end != len(raw) {
 			return refuse()
 		}
@@ -178,6 +184,26 @@ func csvValue(c *column, row int, text string) error {
 		return c.putJSON(row, out)
 	}
 	return c.putText(row, raw)
+}
+
+// csvNested reads binary(n) as base64, and vectors, variants and nested values as the JSON of them.
+func csvNested(c *column, row int, text []byte) error {
+	if c.node != nil && c.node.typ.Kind == schema.FixedBinary {
+		if err := c.meets(row); err != nil {
+			return err
+		}
+		return rowOf(c.node.putBase64(row, text), row)
+	}
+	s := &reader{}
+	i := skipSpace(text, 0)
+	end, err := s.value(c, row, text, i)
+	if err == nil && skipSpace(text, end) < len(text) {
+		err = fmt.Errorf("%s is no JSON", clip(string(text)))
+	}
+	if e, ok := err.(*rowError); ok && e.hint == "" {
+		e.hint = "in CSV a nested value is written as JSON"
+	}
+	return err
 }
 
 func csvError(name string, err error) error {

@@ -9,8 +9,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-
-	"contextful/ref/schema"
 )
 
 // columnDigest hashes one column over the blocks of a landing, in three streams that do not depend on where blocks end:
@@ -23,6 +21,8 @@ type columnDigest struct {
 	fixed   hash.Hash
 	bytes   hash.Hash
 	scratch []byte
+	any     bool         // a value was hashed
+	kids    []*kidDigest // of nested values, sorted by name
 }
 
 func newColumnDigest() *columnDigest {
@@ -82,6 +82,7 @@ func (d *columnDigest) add(a arrow.Array) {
 
 // values hashes rows i to j, none of which is null.
 func (d *columnDigest) values(a arrow.Array, i, j int) {
+	d.any = true
 	switch a := a.(type) {
 	case *array.Int64:
 		d.fixed.Write(bytesOf(a.Int64Values()[i:j]))
@@ -105,6 +106,8 @@ func (d *columnDigest) values(a arrow.Array, i, j int) {
 		d.text(a.ValueOffsets()[i:j+1], a.ValueOffsets()[0], a.ValueBytes())
 	case *array.Binary:
 		d.text(a.ValueOffsets()[i:j+1], a.ValueOffsets()[0], a.ValueBytes())
+	default:
+		d.nested(a, i, j)
 	}
 	d.fixed.Write(d.scratch)
 	d.scratch = d.scratch[:0]
@@ -134,12 +137,13 @@ func batchDigest(columns []*landed, rows int64, position []byte) string {
 	for _, c := range sorted {
 		d := c.digest
 		d.absent(rows - d.rows)
-		d.endRun()
 		text([]byte(c.name))
-		text([]byte(schema.Of(c.kind).String()))
-		h.Write(d.nulls.Sum(nil))
-		h.Write(d.fixed.Sum(nil))
-		h.Write(d.bytes.Sum(nil))
+		if deep(c.typ) {
+			text([]byte(d.typed(c.typ).String()))
+		} else {
+			text([]byte(c.typ.String()))
+		}
+		d.close(h)
 	}
 	h.Write([]byte{0})
 	text(position)

@@ -19,6 +19,13 @@
 // digits; utf8 and json in one column make json, the text as JSON strings. Text that joins a stored json column is written so too. null is the same as a name that is not
 // there, and a column without any value is left out.
 //
+// Columns declared, or stored, as a type that is no scalar go through a node for each place in it (deep.go). Undeclared objects and
+// arrays are held as JSON text until the input has ended where its values decide the type: under Options.Normalize = native, and
+// where the table's own type may be promoted by the lattice. A shape learns that type meanwhile (shape.go). Under native a column
+// of objects or arrays that no one type holds lands as json: kinds that have no join at one place, scalars beside objects, an
+// integer past int64, names that are empty or differ only in case, nothing but empty objects or lists, more than
+// schema.MaxDepth levels or schema.MaxFields fields.
+//
 // # batch_digest
 //
 // The digest names the producer's rows in the types they arrive in, column by column, so it depends neither on the order of
@@ -26,11 +33,18 @@
 // holds meanwhile are in it. Integers are little-endian:
 //
 //	batch_digest = hex(SHA-256("contextful/batch/1\0" rows:u64 column* 0:u8 text(position)))
-//	column       = text(name) text(type) SHA-256(nulls) SHA-256(fixed) SHA-256(bytes)      sorted by name
+//	column       = text(name) text(type) values kid*                                       sorted by name
+//	values       = SHA-256(nulls) SHA-256(fixed) SHA-256(bytes)
+//	kid          = text(name) values kid*                                                  sorted by name
 //	text(s)      = length:u64 s
 //	nulls        = for each longest run of nulls: first row:u64, length:u64
-//	fixed        = for each value: boolean u8 · int32 i32 · int64, timestamp (ns) i64 · float64 its bits · else length:u32
-//	bytes        = the bytes of utf8, json and binary values, joined
+//	fixed        = for each value: boolean u8 · int32 i32 · int64, timestamp (ns) i64 · float64 its bits · struct, variant nothing ·
+//	               else length:u32, of a list or map the number of items
+//	bytes        = the bytes of utf8, json and binary values, of a vector its items' as they are stored, joined
+//
+// Kids are a struct's fields, "[]" the items of a list, "{key}" and "{}" the keys and values of a map in the order of the keys;
+// their rows are those of the values that are there, one after the other. A place where no value was is left out, of the type too
+// (an item there is "null"), and the type's fields are sorted: so a field that is always null is as good as one that is not there.
 //
 // position is the source's position as JSON without spaces, members sorted; empty where there is none.
 package land

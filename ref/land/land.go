@@ -23,6 +23,12 @@ const (
 	Parquet = "parquet"
 )
 
+// What undeclared objects and arrays become.
+const (
+	Native = "native"
+	AsJSON = "json"
+)
+
 // DefaultMemory is how many bytes of typed rows stay in memory before the spool goes to a temporary file.
 const DefaultMemory = 64 << 20
 
@@ -46,6 +52,9 @@ type Options struct {
 	// Complete says that the rows are all there is: a replacing table without a row is emptied then
 	// (store.declare.empty-replacement). Elsewhere an input without a row is refused.
 	Complete bool
+	// Normalize says what undeclared objects and arrays become (run.normalize.native-store): "json", or "native" for a struct or
+	// list inferred over the whole input. "" is json.
+	Normalize string
 	// TempDir holds the spool of an input larger than MemoryBytes; "" is the system's.
 	TempDir     string
 	MemoryBytes int64 // DefaultMemory if 0
@@ -116,6 +125,9 @@ func prepare(s *store.Store, o *Options) (*store.Table, *schema.Schema, error) {
 		if d.Snapshot != nil {
 			return nil, nil, fault.New(fault.StoreUnsupported, o.Table, fmt.Sprintf("table %q declares snapshot, which this build does not land yet", o.Table))
 		}
+	}
+	if o.Normalize != "" && o.Normalize != Native && o.Normalize != AsJSON {
+		return nil, nil, fault.New(fault.StoreDeclarationInvalid, "normalize", fmt.Sprintf("there is no normalization %q", o.Normalize)).WithHint("it is native or json")
 	}
 	if err := checkTypes(d, o.Types); err != nil {
 		return nil, nil, err

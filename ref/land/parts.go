@@ -24,8 +24,11 @@ import (
 	"contextful/ref/vfs"
 )
 
-// maxPartRows is the number of rows of a part at most.
-const maxPartRows = 1 << 20
+// maxPartRows is the number of rows of a part at most, maxCells how many cells are made into Arrow arrays at a time.
+const (
+	maxPartRows = 1 << 20
+	maxCells    = 4 << 20
+)
 
 // parts writes the second pass.
 type parts struct {
@@ -34,9 +37,10 @@ type parts struct {
 	dir     string
 	rel     string
 	columns []*landed
-	slot    []int  // of a column in the part, -1 where it holds no value
-	quote   []bool // the column is text that joins a json column: it lands as the JSON string of it
-	width   int    // columns of the part but for the injected ones
+	slot    []int         // of a column in the part, -1 where it holds no value
+	types   []schema.Type // what each column lands as: text that joins a json column lands as the JSON strings of it
+	width   int           // columns of the part but for the injected ones
+	atOnce  int           // rows made into Arrow arrays at a time: what is null takes room there
 	json    []string
 	schema  *arrow.Schema
 	stamps  stamps
@@ -82,25 +86,24 @@ func writeParts(ctx context.Context, t *store.Table, w *store.RunWriter, c *coll
 		p.bloom = d.BloomFilter
 	}
 	part := &schema.Schema{}
+	cells := 1
 	for _, col := range c.columns {
-		if col.kind == schema.None {
-			p.slot, p.quote = append(p.slot, -1), append(p.quote, false)
+		if col.typ.Kind == schema.None {
+			p.slot, p.types = append(p.slot, -1), append(p.types, schema.Type{})
 			continue
 		}
 		p.slot = append(p.slot, p.width)
 		p.width++
-		k := col.kind
 		ty, _ := merged.Lookup(col.name)
-		quote := k == schema.Utf8 && ty.Kind == schema.JSON
-		if quote {
-			k = schema.JSON
-		}
-		p.quote = append(p.quote, quote)
-		if k == schema.JSON {
+		ty = textAsJSON(col.typ, ty)
+		p.types = append(p.types, ty)
+		cells += weight(ty)
+		if ty.Kind == schema.JSON {
 			p.json = append(p.json, col.name)
 		}
-		part.Columns = append(part.Columns, schema.Column{Name: col.name, Type: schema.Of(k), Nullable: true})
+		part.Columns = append(part.Columns, schema.Column{Name: col.name, Type: ty, Nullable: true})
 	}
+	p.atOnce = max(1, maxCells/cells)
 	slices.Sort(p.json)
 	part.Columns = append(part.Columns, schema.Injected()...)
 	p.schema = part.Arrow()
@@ -114,21 +117,18 @@ func writeParts(ctx context.Context, t *store.Table, w *store.RunWriter, c *coll
 	return p.list, err
 }
 
-// add writes one piece, cut where a part is full.
+// add writes one piece, cut where a part is full, and into stretches of rows that memory holds.
 func (p *parts) add(in piece) error {
-	values := make([]arrow.Array, p.width)
-	for i, k := range in.columns {
-		v := p.columns[k].final(in.values[i], p.row)
-		if text, ok := v.(*array.String); ok && p.quote[k] {
-			v = quoted(text)
-			text.Release()
-		}
-		values[p.slot[k]] = v
+	values, slots := make([]arrow.Array, len(in.columns)), make([]int, p.width)
+	for i := range slots {
+		slots[i] = -1
 	}
-	for k := range values {
-		if values[k] == nil {
-			values[k] = array.MakeArrayOfNull(memory.DefaultAllocator, p.schema.Field(k).Type, in.rows)
+	for i, k := range in.columns {
+		v, err := p.columns[k].final(in.values[i], in.types[i], p.row)
+		if err != nil {
+			return err
 		}
+		values[i], slots[p.slot[k]] = v, i
 	}
 	rows, err := p.kept(values, in.rows)
 	defer func() {
@@ -148,8 +148,19 @@ func (p *parts) add(in piece) error {
 				return err
 			}
 		}
-		n := int(min(int64(rows-from), p.limit-p.open.pq.Rows()))
-		if err := p.write(values, from, n); err != nil {
+		n := int(min(int64(rows-from), p.limit-p.open.pq.Rows(), int64(p.atOnce)))
+		cols := make([]arrow.Array, 0, p.width+5)
+		for slot, i := range slots {
+			if i < 0 {
+				cols = append(cols, array.MakeArrayOfNull(memory.DefaultAllocator, dressedType(p.schema.Field(slot).Type), n))
+				continue
+			}
+			k := in.columns[i]
+			cut := array.NewSlice(values[i], int64(from), int64(from+n))
+			cols = append(cols, dress(cut, p.columns[k].typ, p.types[k]))
+			cut.Release()
+		}
+		if err := p.write(cols, n); err != nil {
 			return err
 		}
 		if from += n; p.open.pq.Rows() >= p.limit {
@@ -199,13 +210,14 @@ func (p *parts) kept(values []arrow.Array, rows int) (int, error) {
 	return left, nil
 }
 
-func (p *parts) write(values []arrow.Array, from, n int) error {
-	cols := make([]arrow.Array, 0, len(values)+5)
-	for _, v := range values {
-		cols = append(cols, array.NewSlice(v, int64(from), int64(from+n)))
-	}
+// write takes over the columns of n rows.
+func (p *parts) write(cols []arrow.Array, n int) error {
 	cols = append(cols, p.stamps.take(p.out, n)...)
-	rec := array.NewRecordBatch(p.schema, cols, int64(n))
+	fields := p.schema.Fields()
+	for i, c := range cols {
+		fields[i].Type = c.DataType()
+	}
+	rec := array.NewRecordBatch(arrow.NewSchema(fields, nil), cols, int64(n))
 	defer rec.Release()
 	for _, c := range cols {
 		c.Release()

@@ -18,7 +18,7 @@ import (
 
 // digestOf runs the first pass over rows cut into blocks of about size bytes, keeping at most held bytes in memory.
 func digestOf(t *rapid.T, dir string, rows []byte, size int, held int64) (string, string, error) {
-	rs := newRules(nil, nil, nil)
+	rs := newRules(nil, nil, nil, false)
 	sp := newSpool(dir, held)
 	defer sp.close()
 	c := newCollector("in", rs, sp)
@@ -31,7 +31,7 @@ func digestOf(t *rapid.T, dir string, rows []byte, size int, held int64) (string
 	}
 	var types strings.Builder
 	for _, col := range c.columns {
-		fmt.Fprintf(&types, "%s %s, ", col.name, schema.Of(col.kind))
+		fmt.Fprintf(&types, "%s %s, ", col.name, col.typ)
 	}
 	n := 0
 	err = sp.each(func(p piece) error {
@@ -169,7 +169,7 @@ func FuzzRows(f *testing.F) {
 		}
 		for _, c := range b.columns {
 			raw := members[c.name]
-			if c.kind == schema.Utf8 {
+			if c.typ.Kind == schema.Utf8 {
 				var want string
 				if err := json.Unmarshal(raw, &want); err != nil || cell(c.values, 0) != want || !utf8.ValidString(want) {
 					t.Fatalf("%q became %q, %v", raw, cell(c.values, 0), err)
@@ -178,7 +178,7 @@ func FuzzRows(f *testing.F) {
 			delete(members, c.name)
 		}
 		for name, raw := range members {
-			if string(raw) != "null" && !newRules(nil, nil, nil).of(name).skip {
+			if string(raw) != "null" && !newRules(nil, nil, nil, false).of(name).skip {
 				t.Fatalf("%q lost %q", line, name)
 			}
 		}
@@ -200,9 +200,9 @@ func FuzzCSV(f *testing.F) {
 	f.Add([]byte("a,b\n1,2\n"), true)
 	f.Add([]byte("a\n\"x\"\"y\"\n\n\"\n"), false)
 	f.Fuzz(func(t *testing.T, data []byte, typed bool) {
-		rs := newRules(nil, nil, nil)
+		rs := newRules(nil, nil, nil, false)
 		if typed {
-			rs = newRules(nil, nil, map[string]schema.Type{"a": schema.Of(schema.Int64), "b": schema.Of(schema.Timestamp), "c": schema.Of(schema.JSON)})
+			rs = newRules(nil, nil, map[string]schema.Type{"a": schema.Of(schema.Int64), "b": schema.Of(schema.Timestamp), "c": schema.Of(schema.JSON)}, false)
 		}
 		sp := newSpool(t.TempDir(), 1<<30)
 		c := newCollector("in", rs, sp)

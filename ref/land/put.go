@@ -1,7 +1,6 @@
 package land
 
 import (
-	"encoding/base64"
 	"fmt"
 	"math"
 	"strconv"
@@ -14,6 +13,9 @@ import (
 // writes it, nil where the input is typed.
 
 func (c *column) putInt(row int, v int64, literal []byte) error {
+	if c.mixes(schema.Int64) {
+		return c.putMixed(row, schema.Int64, literal)
+	}
 	switch c.want {
 	case schema.None, schema.Int64:
 		if c.kind == schema.Float64 {
@@ -72,6 +74,9 @@ func exact(v int64) bool {
 }
 
 func (c *column) putFloat(row int, v float64, literal []byte) error {
+	if c.mixes(schema.Float64) {
+		return c.putMixed(row, schema.Float64, literal)
+	}
 	switch c.want {
 	case schema.None, schema.Float64:
 	case schema.JSON:
@@ -99,6 +104,9 @@ func (c *column) putFloat(row int, v float64, literal []byte) error {
 }
 
 func (c *column) putBool(row int, v bool) error {
+	if c.mixes(schema.Boolean) {
+		return c.putMixed(row, schema.Boolean, fmt.Appendf(nil, "%t", v))
+	}
 	if c.want == schema.JSON {
 		return c.putJSON(row, fmt.Appendf(nil, "%t", v))
 	}
@@ -120,9 +128,13 @@ func (c *column) putBool(row int, v bool) error {
 
 // putText takes valid UTF-8.
 func (c *column) putText(row int, text []byte) error {
+	if c.mixes(schema.Utf8) {
+		return c.putMixed(row, schema.Utf8, quoteJSON(nil, text))
+	}
 	switch c.want {
 	case schema.None, schema.Utf8:
 		if c.kind == schema.JSON {
+			c.plain()
 			return c.putJSON(row, quoteJSON(nil, text))
 		}
 		if c.kind != schema.Utf8 {
@@ -132,6 +144,12 @@ func (c *column) putText(row int, text []byte) error {
 		}
 	case schema.JSON:
 		return c.putJSON(row, quoteJSON(nil, text))
+	case schema.Float64:
+		f, ok := wordFloat(text)
+		if !ok {
+			return c.refuse(row, schema.Utf8, string(text))
+		}
+		return c.putFloat(row, f, nil)
 	case schema.Timestamp:
 		at, err := parseTimestamp(text)
 		if err == errNoInstant && c.rule.zone != nil {
@@ -145,16 +163,15 @@ func (c *column) putText(row int, text []byte) error {
 		}
 		return c.putInstant(row, at)
 	case schema.Binary:
-		raw := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
-		n, err := base64.StdEncoding.Strict().Decode(raw, text)
-		if err != nil {
+		raw, ok := decodeBase64(text)
+		if !ok {
 			err := c.refuse(row, schema.Utf8, string(text))
 			if e, ok := err.(*rowError); ok {
-				e.hint = "bytes are written as padded base64 text"
+				e.hint = base64Hint
 			}
 			return err
 		}
-		return c.putBytes(row, schema.Binary, raw[:n])
+		return c.putBytes(row, schema.Binary, raw)
 	default:
 		return c.refuse(row, schema.Utf8, string(text))
 	}

@@ -60,8 +60,6 @@ func TestRefusals(t *testing.T) {
 		{"instant too early", `{"v":"1677-09-21T00:12:43.145224191Z"}`, types("v", "timestamp"), fault.StoreInputMalformed, []string{`"v"`}},
 		{"instant too fine", `{"v":"2024-01-01T00:00:00.0000000001Z"}`, types("v", "timestamp"), fault.StoreInputMalformed, []string{"nanosecond"}},
 		{"no base64", `{"v":"AP8"}`, types("v", "binary"), fault.StoreSchemaIncompatible, []string{"binary"}},
-		{"vector", `{"v":[1,2]}`, types("v", "float32[2]"), fault.StoreUnsupported, []string{"float32[2]", `"v"`}},
-		{"struct", `{"v":{}}`, types("v", "struct<a: int64>"), fault.StoreUnsupported, []string{"struct"}},
 		{"reserved", "{}\n{\"_mine\":null}", nil, fault.StoreReservedColumnName, []string{"_mine", "rows.jsonl:2"}},
 		{"case", "{\"a\":1,\"A\":2}", nil, fault.StoreColumnAmbiguous, []string{`"a"`, `"A"`}},
 		{"reserved type", "{}", types("_run_id", "utf8"), fault.StoreReservedColumnName, []string{"_run_id"}},

@@ -14,6 +14,7 @@ type rule struct {
 	declared schema.Type // None where undeclared
 	stored   schema.Type // None where the table does not have it
 	key      bool
+	native   bool // what undeclared objects and arrays become: a type of their own, or json
 	skip     bool // injected: the producer's value is checked for syntax and dropped
 	// zone is where a value without an offset is read: of the availability instant alone, else nil.
 	zone    *time.Location
@@ -21,15 +22,18 @@ type rule struct {
 }
 
 // rules looks a column's rule up by name.
-type rules map[string]*rule
+type rules struct {
+	named  map[string]*rule
+	native bool
+}
 
-func newRules(t *decl.Table, stored *schema.Schema, types map[string]schema.Type) rules {
-	rs := rules{}
+func newRules(t *decl.Table, stored *schema.Schema, types map[string]schema.Type, native bool) rules {
+	rs := rules{named: map[string]*rule{}, native: native}
 	at := func(name string) *rule {
-		if rs[name] == nil {
-			rs[name] = &rule{}
+		if rs.named[name] == nil {
+			rs.named[name] = &rule{native: native}
 		}
-		return rs[name]
+		return rs.named[name]
 	}
 	if stored != nil {
 		for _, c := range stored.Columns {
@@ -50,7 +54,7 @@ func newRules(t *decl.Table, stored *schema.Schema, types map[string]schema.Type
 	for name, ty := range types {
 		at(name).declared = ty
 	}
-	for name, r := range rs {
+	for name, r := range rs.named {
 		r.reserve(name)
 	}
 	return rs
@@ -72,10 +76,10 @@ func (r *rule) reserve(name string) {
 }
 
 func (rs rules) of(name string) *rule {
-	if r := rs[name]; r != nil {
+	if r := rs.named[name]; r != nil {
 		return r
 	}
-	r := &rule{}
+	r := &rule{native: rs.native}
 	r.reserve(name)
 	return r
 }

@@ -2,9 +2,7 @@ package land
 
 import (
 	"bytes"
-	"fmt"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -14,9 +12,9 @@ import (
 // that stood next there.
 type scanner struct {
 	*builder
+	reader
 	order   []*column // the names of the row before
 	current []*column
-	scratch []byte
 }
 
 // rowsOf parses the lines of data, whose first is number line of the input.
@@ -82,7 +80,7 @@ func (s *scanner) row(t []byte) error {
 		}
 		c.seen = s.rows + 1
 		s.current = append(s.current, c)
-		if i, err = s.value(c, t, skipSpace(t, i+1)); err != nil {
+		if i, err = s.value(c, s.rows, t, skipSpace(t, i+1)); err != nil {
 			return s.at(err, c)
 		}
 		i = skipSpace(t, i)
@@ -174,137 +172,4 @@ func (s *scanner) key(t []byte, i int) (*column, int, error) {
 		}
 	}
 	return c, end, nil
-}
-
-// text reads the JSON string at t[i:], which begins with a quote: its value (until the next call) and the place behind it.
-func (s *scanner) text(t []byte, i int) ([]byte, int, error) {
-	ascii := byte(0)
-	for j := i + 1; j < len(t); j++ {
-		switch c := t[j]; {
-		case c == '"':
-			v := t[i+1 : j]
-			if ascii >= 0x80 && !utf8.Valid(v) {
-				return nil, i, fmt.Errorf("a string holds invalid UTF-8")
-			}
-			return v, j + 1, nil
-		case c == '\\':
-			return s.escaped(t, i, j)
-		case c < 0x20:
-			return nil, i, fmt.Errorf("a string holds the control character %#02x", c)
-		default:
-			ascii |= c
-		}
-	}
-	return nil, i, fmt.Errorf("a string does not end")
-}
-
-// escaped is text for a string with escapes, the first of which is at j.
-func (s *scanner) escaped(t []byte, i, j int) ([]byte, int, error) {
-	for ; j < len(t); j++ {
-		switch t[j] {
-		case '\\':
-			j++
-		case '"':
-			var err error
-			s.scratch, err = jsontext.AppendUnquote(s.scratch[:0], t[i:j+1])
-			if err != nil {
-				return nil, i, fmt.Errorf("a string cannot be read (%v)", err)
-			}
-			return s.scratch, j + 1, nil
-		}
-	}
-	return nil, i, fmt.Errorf("a string does not end")
-}
-
-// value reads the value at t[i:] into c and gives the place behind it. Values of injected columns are checked and dropped.
-func (s *scanner) value(c *column, t []byte, i int) (int, error) {
-	if i >= len(t) {
-		return i, fmt.Errorf("a value is missing")
-	}
-	switch b := t[i]; b {
-	case '"':
-		v, end, err := s.text(t, i)
-		if err != nil || c.rule.skip {
-			return end, err
-		}
-		return end, c.putText(s.rows, v)
-	case '{', '[':
-		return s.nested(c, t, i)
-	case 't', 'f', 'n':
-		return s.word(c, t, i)
-	default:
-		return s.number(c, t, i)
-	}
-}
-
-func (s *scanner) word(c *column, t []byte, i int) (int, error) {
-	for _, w := range [...]string{"true", "false", "null"} {
-		if len(t)-i >= len(w) && string(t[i:i+len(w)]) == w {
-			if w == "null" || c.rule.skip {
-				return i + len(w), nil
-			}
-			return i + len(w), c.putBool(s.rows, w == "true")
-		}
-	}
-	return i, fmt.Errorf("%s is no value", found(t, i))
-}
-
-func (s *scanner) number(c *column, t []byte, i int) (int, error) {
-	end, integer, ok := number(t, i)
-	if !ok {
-		return i, fmt.Errorf("%s is no value", found(t, i))
-	}
-	literal := t[i:end]
-	if c.rule.skip {
-		return end, nil
-	}
-	if integer && !(c.want == floatKind && string(literal) == "-0") {
-		v, err := parseInt(literal)
-		if err != nil && c.want != jsonKind && c.want != floatKind {
-			return end, fmt.Errorf("%s is %w", clip(string(literal)), err)
-		}
-		if err == nil {
-			return end, c.putInt(s.rows, v, literal)
-		}
-	}
-	if c.want == jsonKind {
-		return end, c.putJSON(s.rows, literal)
-	}
-	v, err := parseFloat(literal)
-	if err != nil {
-		return end, fmt.Errorf("%s is past the range of float64", clip(string(literal)))
-	}
-	return end, c.putFloat(s.rows, v, literal)
-}
-
-// nested reads the object or array at t[i:].
-func (s *scanner) nested(c *column, t []byte, i int) (int, error) {
-	depth, end := 0, -1
-	for j := i; j < len(t) && end < 0; j++ {
-		switch t[j] {
-		case '"':
-			_, next, err := s.text(t, j)
-			if err != nil {
-				return i, err
-			}
-			j = next - 1
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
-				end = j + 1
-			}
-		}
-	}
-	if end < 0 {
-		return i, fmt.Errorf("an object or array does not end")
-	}
-	out, err := canonicalJSON(s.scratch[:0], t[i:end])
-	if err != nil {
-		return i, fmt.Errorf("a value is no JSON (%v)", err)
-	}
-	if s.scratch = out; c.rule.skip {
-		return end, nil
-	}
-	return end, c.putJSON(s.rows, out)
 }

@@ -21,16 +21,25 @@ type piece struct {
 	rows    int
 	columns []int
 	values  []arrow.Array
+	types   []schema.Type // as the values came; the column's may have become another since
 }
 
 func (p *piece) bytes() int64 {
 	n := int64(0)
 	for _, v := range p.values {
-		for _, b := range v.Data().Buffers() {
-			if b != nil {
-				n += int64(b.Len())
-			}
+		n += sizeOf(v.Data())
+	}
+	return n
+}
+
+func sizeOf(d arrow.ArrayData) (n int64) {
+	for _, b := range d.Buffers() {
+		if b != nil {
+			n += int64(b.Len())
 		}
+	}
+	for _, k := range d.Children() {
+		n += sizeOf(k)
 	}
 	return n
 }
@@ -47,7 +56,8 @@ type spool struct {
 	stream *ipc.Writer
 	shape  string
 	pieces int
-	name   string // of the file while it has one
+	types  [][]schema.Type // of each piece in the file
+	name   string          // of the file while it has one
 }
 
 func newSpool(dir string, limit int64) *spool { return &spool{dir: dir, limit: limit} }
@@ -99,22 +109,19 @@ func (s *spool) spill(names []*landed) error {
 
 func (s *spool) write(p piece, names []*landed) error {
 	shape := fmt.Sprint(p.columns)
-	for _, v := range p.values {
-		shape += v.DataType().String()
+	for _, t := range p.types {
+		shape += " " + t.String()
 	}
 	if s.stream == nil || shape != s.shape {
 		if err := s.endStream(); err != nil {
 			return err
 		}
-		fields := make([]arrow.Field, len(p.columns))
-		for i, k := range p.columns {
-			fields[i] = arrow.Field{Name: fmt.Sprint(k), Type: p.values[i].DataType(), Nullable: true}
-		}
-		s.stream, s.shape = ipc.NewWriter(s.out, ipc.WithSchema(arrow.NewSchema(fields, nil))), shape
+		s.stream, s.shape = ipc.NewWriter(s.out, ipc.WithSchema(s.schemaOf(p))), shape
 	}
 	rec := array.NewRecordBatch(s.schemaOf(p), p.values, int64(p.rows))
 	defer rec.Release()
 	s.pieces++
+	s.types = append(s.types, p.types)
 	return s.stream.Write(rec)
 }
 
@@ -159,7 +166,7 @@ func (s *spool) each(visit func(piece) error) error {
 		}
 		for r.Next() {
 			rec := r.RecordBatch()
-			p := piece{rows: int(rec.NumRows()), values: rec.Columns()}
+			p := piece{rows: int(rec.NumRows()), values: rec.Columns(), types: s.types[s.pieces-left]}
 			for _, f := range rec.Schema().Fields() {
 				var k int
 				if _, err := fmt.Sscan(f.Name, &k); err != nil {

@@ -101,7 +101,7 @@ func (x *comparison) run() error {
 		}
 	}
 	for _, col := range x.c.typed() {
-		if !schema.Of(col.kind).Scalar() {
+		if !col.typ.Scalar() {
 			return nil
 		}
 	}
@@ -233,7 +233,7 @@ func (x *comparison) wantedColumns() []colfile.WantedColumn {
 			continue
 		}
 		w := colfile.WantedColumn{Name: name}
-		switch x.c.columns[k].kind {
+		switch x.c.columns[k].typ.Kind {
 		case schema.Utf8:
 			if ty, _ := x.merged.Lookup(name); ty.Kind != schema.Utf8 {
 				continue
@@ -294,8 +294,9 @@ func (x *comparison) arrivingColumns(p piece, row int64) (key, content []hashCol
 	for i, k := range p.columns {
 		col := x.c.columns[k]
 		ty, _ := x.merged.Lookup(col.name)
-		content = append(content, hashColumn{name: col.name, values: col.final(p.values[i], row), json: col.kind == schema.JSON,
-			quote: col.kind == schema.Utf8 && ty.Kind == schema.JSON})
+		values, _ := col.final(p.values[i], p.types[i], row) // fails for nested types alone
+		content = append(content, hashColumn{name: col.name, values: values, json: col.typ.Kind == schema.JSON,
+			quote: col.typ.Kind == schema.Utf8 && ty.Kind == schema.JSON})
 	}
 	sortColumns(content)
 	for _, c := range content {

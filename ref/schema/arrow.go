@@ -28,6 +28,12 @@ func variantStorage() *arrow.StructType {
 	)
 }
 
+// VariantFields is the struct that a variant is stored as.
+func VariantFields() Type {
+	t, _ := fromStruct(variantStorage(), "", 1) // which it holds
+	return t
+}
+
 // TimestampType is how every instant is held: UTC nanoseconds.
 func TimestampType() *arrow.TimestampType {
 	return &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"}

@@ -138,6 +138,11 @@ func equalMap(a, b map[string]string) bool {
 // StoreSchemaIncompatible with an empty subject; Merge names the column.
 func MergeType(stored, arriving Type) (Type, error) { return mergeType("", stored, arriving) }
 
+// MergeColumn is MergeType for a column: a refusal names it, or the path in it.
+func MergeColumn(name string, stored, arriving Type) (Type, error) {
+	return mergeType(name, stored, arriving)
+}
+
 func mergeType(path string, stored, arriving Type) (Type, error) {
 	a, b := stored.Kind, arriving.Kind
 	switch {

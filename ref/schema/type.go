@@ -47,7 +47,7 @@ type Field struct {
 const (
 	MaxDepth  = 16       // constructors inside constructors
 	MaxDim    = 1 << 16  // items of a vector
-	MaxWidth  = 1 << 20  // bytes of binary(n)
+	MaxWidth  = 32 << 10 // bytes of binary(n)
 	MaxFields = 10_000   // fields of one struct, columns of one table
 	MaxJSON   = 16 << 20 // bytes of a schema.json
 	maxText   = 64 << 10 // bytes of a type's text
