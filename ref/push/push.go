@@ -127,6 +127,7 @@ type pusher struct {
 	bytes      int64
 	done       int // objects of the current batch
 	confirmed  map[string]manifest.Entry
+	state      []byte // this node's run state, as this round lists it
 	schemas    map[string]manifest.Entry
 	attempts   int
 	generation int64
@@ -264,6 +265,9 @@ func (p *pusher) plan(ctx context.Context, state *merge.State) (*manifest.Bucket
 		return nil, err
 	}
 	wanted := p.wanted(state.Manifest)
+	if err := p.readState(wanted); err != nil {
+		return nil, err
+	}
 	if err := p.upload(ctx, state.Manifest, wanted); err != nil {
 		return nil, err
 	}

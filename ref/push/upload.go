@@ -2,6 +2,7 @@ package push
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"maps"
@@ -14,6 +15,7 @@ import (
 	"contextful/ref/manifest"
 	"contextful/ref/merge"
 	"contextful/ref/store"
+	"contextful/ref/vfs"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -21,6 +23,9 @@ import (
 // one uploads a file under the condition that nothing is there, or, for what its owner replaces, that it is as read.
 func (p *pusher) one(ctx context.Context, k string, e manifest.Entry, total int) error {
 	rel, _ := key.WithoutProject(p.r.Project, k)
+	if rel == key.RunState(p.s.Node()) {
+		return p.put(ctx, k, e, commit.Bytes(p.state), total)
+	}
 	f, err := p.s.FS().Open(p.s.Path(rel))
 	if err != nil {
 		return err
@@ -30,6 +35,29 @@ func (p *pusher) one(ctx context.Context, k string, e manifest.Entry, total int)
 	if n, err := hex.Decode(body.Sum[:], []byte(e.SHA256)); err != nil || n != len(body.Sum) {
 		return fmt.Errorf("digest %q of %s: %w", e.SHA256, k, err)
 	}
+	return p.put(ctx, k, e, body, total)
+}
+
+// readState reads this node's run state once for a round. A pipeline that commits meanwhile replaces the file: what is listed and
+// what is uploaded are the same bytes all the same.
+func (p *pusher) readState(wanted map[string]manifest.Entry) error {
+	rel := key.RunState(p.s.Node())
+	k := p.r.Key(rel)
+	if _, ours := wanted[k]; !ours {
+		return nil
+	}
+	data, err := vfs.ReadFile(p.s.FS(), p.s.Path(rel), manifest.MaxRunState)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(data)
+	p.state = data
+	wanted[k] = manifest.Entry{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(data)), Owner: p.s.Node()}
+	return nil
+}
+
+func (p *pusher) put(ctx context.Context, k string, e manifest.Entry, body commit.Body, total int) error {
+	rel, _ := key.WithoutProject(p.r.Project, k)
 	result, err := commit.Put(ctx, p.o.Bucket, p.r.Pause, k, body, bucket.Condition{IfAbsent: true})
 	for n := 0; err == nil && result.Outcome == commit.Moved && mutable(rel) && n < 16; n++ {
 		result, err = commit.Put(ctx, p.o.Bucket, p.r.Pause, k, body, bucket.Condition{IfMatch: result.ETag})
