@@ -412,3 +412,154 @@ Feature: declare
       | read    |
       | listing |
       | check   |
+
+  @store.declare.empty-replacement#frontier
+  Scenario Outline: a complete inventory of nothing empties the table, <when>
+    Given a table "stock" keyed by "item"
+    And "stock" is replaced by every landing
+    And the tables are fed from a directory
+    And alpha's directory holds the file "a.jsonl":
+      | item | count |
+      | nail | 5     |
+    And alpha has run its pipeline
+    And alpha has <folded>
+    And alpha's directory holds nothing
+    When alpha runs its pipeline
+    Then the pipeline run succeeds
+    And alpha's newest run of "stock" is replacement of 0 rows
+    And alpha lists no file of "stock"
+    And alpha reads no rows of "stock"
+    When alpha's directory holds the file "b.jsonl":
+      | item | count |
+      | bolt | 7     |
+    And alpha runs its pipeline
+    Then the pipeline run succeeds
+    And alpha reads of "stock":
+      | item | count |
+      | bolt | 7     |
+    Examples:
+      | when                   | folded               |
+      | its rows in a run      | an initialised store |
+      | its rows in a snapshot | folded "stock"       |
+
+  @store.declare.empty-replacement#travels @needs.sync
+  Scenario Outline: a table emptied on one node is empty on all, <when>
+    Given a node "beta"
+    And a node "gamma"
+    And a table "stock" keyed by "item"
+    And "stock" is replaced by every landing
+    And the tables are fed from a directory
+    And alpha's directory holds the file "a.jsonl":
+      | item | count |
+      | nail | 5     |
+    And alpha has run its pipeline
+    And alpha has <folded>
+    And alpha has pushed
+    And beta has pulled
+    And alpha's directory holds nothing
+    And alpha has run its pipeline
+    When alpha pushes
+    Then the push succeeds
+    And beta reads 1 rows of "stock"
+    When beta pulls
+    Then the pull succeeds
+    And beta's newest run of "stock" is replacement of 0 rows
+    And beta lists no file of "stock"
+    And beta reads no rows of "stock"
+    When gamma pulls
+    Then gamma's pull succeeds
+    And gamma's newest run of "stock" is replacement of 0 rows
+    And gamma reads no rows of "stock"
+    Examples:
+      | when                   | folded               |
+      | its rows in a run      | an initialised store |
+      | its rows in a snapshot | folded "stock"       |
+
+  @store.declare.empty-replacement#folded @needs.sync
+  Scenario: a fold keeps the table empty, also from what arrives late
+    Given a node "beta"
+    And a table "stock" keyed by "item"
+    And "stock" is replaced by every landing
+    And the tables are fed from a directory
+    And alpha's directory holds the file "a.jsonl":
+      | item | count |
+      | nail | 5     |
+    And alpha has run its pipeline
+    And alpha has folded "stock"
+    And alpha has pushed
+    And beta has pulled
+    And beta has landed rows of "stock":
+      | item | count |
+      | late | 1     |
+    And alpha has landed rows of "stock":
+      | item | count |
+      | bolt | 7     |
+    And alpha's directory holds nothing
+    And alpha has run its pipeline
+    When alpha folds "stock"
+    Then the fold succeeds
+    And alpha lists no file of "stock"
+    And alpha reads no rows of "stock"
+    When alpha pushes
+    Then the push succeeds
+    When beta pulls
+    Then the pull succeeds
+    And beta reads no rows of "stock"
+    When beta pushes
+    Then the push succeeds
+    When alpha pulls
+    Then the pull succeeds
+    And alpha reads no rows of "stock"
+    When alpha folds "stock"
+    Then the fold succeeds
+    And alpha reads no rows of "stock"
+
+  @store.declare.empty-replacement#folded
+  Scenario: what comes after a folded emptiness is all there is
+    Given a table "stock" keyed by "item"
+    And "stock" is replaced by every landing
+    And the tables are fed from a directory
+    And alpha's directory holds the file "a.jsonl":
+      | item | count |
+      | nail | 5     |
+    And alpha has run its pipeline
+    And alpha has folded "stock"
+    And alpha's directory holds nothing
+    And alpha has run its pipeline
+    And alpha has folded "stock"
+    And alpha's directory holds the file "b.jsonl":
+      | item | count |
+      | bolt | 7     |
+    And alpha has run its pipeline
+    When alpha folds "stock"
+    Then the fold succeeds
+    And alpha reads of "stock":
+      | item | count |
+      | bolt | 7     |
+
+  @store.declare.empty-replacement#bounded
+  Scenario: a read bounded to an instant before the emptiness sees the rows
+    Given a table "stock" keyed by "item"
+    And "stock" is replaced by every landing
+    And the tables are fed from a directory
+    And alpha's directory holds the file "a.jsonl":
+      | item | count |
+      | nail | 5     |
+    And the clock shows "2026-03-02T09:00:00Z"
+    And alpha has run its pipeline
+    And alpha's directory holds nothing
+    And the clock shows "2026-03-02T10:00:00Z"
+    When alpha runs its pipeline
+    Then the pipeline run succeeds
+    And alpha reads of "stock" as of "2026-03-02T09:59:59.999999999Z":
+      | item | count |
+      | nail | 5     |
+    And alpha reads of "stock" as of "2026-03-02T10:00:00Z":
+      | item | count |
+    When alpha folds "stock"
+    Then the fold succeeds
+    And alpha reads of "stock" as of "2026-03-02T09:59:59.999999999Z":
+      | item | count |
+      | nail | 5     |
+    And alpha reads of "stock" as of "2026-03-02T10:00:00Z":
+      | item | count |

@@ -146,6 +146,14 @@ type trial struct {
 	after []sut.Verb               // has to have worked before
 	look  func(v *visit, stdout string) error
 	late  func(*visit) sut.Args // arguments known only when its turn comes
+	// before makes what the verb needs, when its turn comes.
+	before func(context.Context, *visit) error
+}
+
+// unchangedFeed declares a source that has nothing new.
+func unchangedFeed(ctx context.Context, v *visit) error {
+	v.w.Feed(&world.Feed{Kind: "command"})
+	return v.w.Says(ctx, v.alpha, "{\"skip\": \"unchanged\"}\n", "exit 0")
 }
 
 func trials() []trial {
@@ -171,6 +179,8 @@ func trials() []trial {
 		{verb: sut.LeaseRenew, late: fence, needs: "lease", after: []sut.Verb{sut.LeaseAcquire}, look: object("fence")},
 		{verb: sut.LeaseRelease, late: fence, needs: "lease", after: []sut.Verb{sut.LeaseRenew}},
 		{verb: sut.SyncCompact, args: onTable, needs: "lease", after: pushed, look: object()},
+		{verb: sut.PipelineValidate, needs: "pipeline", look: object()},
+		{verb: sut.PipelineRun, needs: "pipeline", after: landed, before: unchangedFeed, look: object()},
 	}
 }
 
@@ -199,7 +209,14 @@ func (v *visit) try(ctx context.Context, t trial) {
 	if t.late != nil {
 		args = t.late(v)
 	}
-	call, err := v.w.Do(ctx, n, t.verb, args)
+	var call world.Call
+	var err error
+	if t.before != nil {
+		err = t.before(ctx, v)
+	}
+	if err == nil {
+		call, err = v.w.Do(ctx, n, t.verb, args)
+	}
 	v.add(v.judge(t.verb, call.Result, err, t.look))
 }
 

@@ -39,7 +39,7 @@ func registerCommon(s *Suite) {
 	s.Step(`^(\w+)'s (`+verbWords+`) is (stopped|resumed|killed)$`, signals)
 	s.Step(`^the (`+verbWords+`) succeeds$`, succeeds)
 	s.Step(`^(\w+)'s (`+verbWords+`) succeeds$`, nodeSucceeds)
-	s.Step(`^the next (push|pull|probe) of (\w+) succeeds$`, nextSucceeds)
+	s.Step(`^the next (push|pull|probe|pipeline run) of (\w+) succeeds$`, nextSucceeds)
 
 	s.Step(`^(\d+) (second|minute|hour|day)s? pass(?:es)?$`, pass)
 	s.Step(`^the clock shows "([^"]*)"$`, clockShows)
@@ -47,13 +47,15 @@ func registerCommon(s *Suite) {
 }
 
 // verbWords are the words a feature has for what a verb does. verbOf gives the verb.
-const verbWords = `push|pull|rebuild|probe|landing|fold|read|query|scan|check|listing|description|initialisation|emission|lease|renewal|release|leased fold`
+const verbWords = `push|pull|rebuild|probe|landing|fold|read|query|scan|check|listing|description|initialisation|emission|lease|renewal|release|leased fold|pipeline run|validation`
 
 func verbOf(word string) sut.Verb {
 	return map[string]sut.Verb{"push": sut.Push, "pull": sut.Pull, "probe": sut.Probe, "landing": sut.Land, "fold": sut.Compact, "read": sut.Query, "query": sut.Query,
 		"scan": sut.Scan, "check": sut.Check, "listing": sut.Files, "description": sut.Describe, "initialisation": sut.Init, "emission": sut.Emit,
 		"lease": sut.LeaseAcquire, "renewal": sut.LeaseRenew, "release": sut.LeaseRelease, "rebuild": sut.Rebuild, "leased fold": sut.SyncCompact,
-		"pushes": sut.Push, "pulls": sut.Pull, "probes": sut.Probe, "checks its store": sut.Check, "emits its manifest": sut.Emit, "initialises": sut.Init,
+		"pipeline run": sut.PipelineRun, "validation": sut.PipelineValidate, "runs its pipeline": sut.PipelineRun, "run its pipeline": sut.PipelineRun,
+		"validates its declaration": sut.PipelineValidate,
+		"pushes":                    sut.Push, "pulls": sut.Pull, "probes": sut.Probe, "checks its store": sut.Check, "emits its manifest": sut.Emit, "initialises": sut.Init,
 		"pushed": sut.Push, "pulled": sut.Pull, "probed": sut.Probe, "initialised": sut.Init}[word]
 }
 

@@ -11,7 +11,7 @@ import (
 
 // Kills: at a request of the bucket, or right after a call of the process's own (through strace).
 func registerCrash(s *Suite) {
-	s.Step(`^(\w+)'s (push|pull|probe) is killed at (.+)$`, killedAt)
+	s.Step(`^(\w+)'s (push|pull|probe|pipeline run) is killed at (.+)$`, killedAt)
 	s.Step(`^(\w+)'s fold of "([^"]*)" is killed at (.+)$`, foldKilledAt)
 	s.Step(`^(\w+)'s landing of (\d+) rows of "([^"]*)" is killed at (.+)$`, landingKilledAt)
 }

@@ -77,6 +77,7 @@ func groups() []struct {
 		{"bound", registerBound},
 		{"query", registerQuery},
 		{"vintage_landing", registerVintageLanding},
+		{"feed", registerFeed},
 	}
 }
 

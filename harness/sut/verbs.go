@@ -7,25 +7,27 @@ type Verb string
 
 // The verbs. docs/implementers.md holds their table: placeholders, working directory, defaults.
 const (
-	Init         Verb = "init"
-	Land         Verb = "land"
-	Files        Verb = "files"
-	Scan         Verb = "scan"
-	Runs         Verb = "runs"
-	Compact      Verb = "compact"
-	Check        Verb = "check"
-	Describe     Verb = "describe"
-	Rebuild      Verb = "rebuild-catalog"
-	RunList      Verb = "run-list"
-	Query        Verb = "query"
-	Probe        Verb = "probe"
-	Emit         Verb = "emit"
-	Push         Verb = "push"
-	Pull         Verb = "pull"
-	LeaseAcquire Verb = "lease-acquire"
-	LeaseRenew   Verb = "lease-renew"
-	LeaseRelease Verb = "lease-release"
-	SyncCompact  Verb = "sync-compact"
+	Init             Verb = "init"
+	Land             Verb = "land"
+	Files            Verb = "files"
+	Scan             Verb = "scan"
+	Runs             Verb = "runs"
+	Compact          Verb = "compact"
+	Check            Verb = "check"
+	Describe         Verb = "describe"
+	Rebuild          Verb = "rebuild-catalog"
+	RunList          Verb = "run-list"
+	Query            Verb = "query"
+	Probe            Verb = "probe"
+	Emit             Verb = "emit"
+	Push             Verb = "push"
+	Pull             Verb = "pull"
+	LeaseAcquire     Verb = "lease-acquire"
+	LeaseRenew       Verb = "lease-renew"
+	LeaseRelease     Verb = "lease-release"
+	SyncCompact      Verb = "sync-compact"
+	PipelineRun      Verb = "pipeline-run"
+	PipelineValidate Verb = "pipeline-validate"
 )
 
 // everywhere lists the placeholders that every verb may use.
@@ -69,6 +71,8 @@ func Verbs() []VerbInfo {
 		{LeaseRelease, "gives a lease back", []string{"table", "fence"}, argv("sync", "lease", "release", "{table}", []any{"--fence", "{fence}"}, now, "--json")},
 		{SyncCompact, "folds the table under its compaction lease and publishes the snapshot", []string{"table", "held", "fence"},
 			argv("sync", "compact", "{table}", []any{"--held={held}"}, []any{"--fence", "{fence}"}, now, "--json")},
+		{PipelineRun, "asks the sources of the declared pipelines what is new and lands it", nil, argv("pipeline", "run", now, "--json")},
+		{PipelineValidate, "checks the declaration and what it asks for", nil, argv("pipeline", "validate", now, "--json")},
 	}
 	sort.Slice(list, func(i, j int) bool { return list[i].Verb < list[j].Verb })
 	return list

@@ -81,6 +81,7 @@ func (n *Node) declaration() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "[project]\nname = %s\n\n[pipeline]\nid = \"conform\"\n", quote(n.w.title))
+	b.WriteString(n.w.feed.toml())
 	for _, name := range n.w.names {
 		t := n.w.tables[name]
 		if own, ok := n.tables[name]; ok {

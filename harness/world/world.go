@@ -53,6 +53,7 @@ type World struct {
 	now    time.Time
 	frozen bool
 	title  string
+	feed   *Feed
 	sync   map[string]string // [sync] settings of every node, TOML values
 
 	mu       sync.Mutex
