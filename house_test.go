@@ -54,6 +54,7 @@ func table() []room {
 		{"ref/merge", verb},
 		{"ref/push", append([]string{"ref/merge", "ref/probe"}, verb...)},
 		{"ref/pull", append([]string{"ref/merge"}, verb...)},
+		{"ref/capture", append([]string{"ref/fold", "ref/land"}, verb...)},
 		{"ref/compact", append([]string{"ref/fold", "ref/push", "ref/pull", "ref/probe", "ref/merge"}, verb...)},
 		{"ref/pipeline", append([]string{"ref/land"}, verb...)},
 		{"cmd/contextful", []string{"ref/*"}},

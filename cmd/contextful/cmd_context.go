@@ -14,7 +14,7 @@ import (
 
 func (a *app) contextCommand() *cobra.Command {
 	return group("context", "Land rows and look at what the store holds",
-		a.landCommand(), a.tablesCommand(), a.filesCommand(), a.scanCommand(), a.runsCommand(), a.snapshotsCommand(), a.compactCommand(),
+		a.landCommand(), a.captureCommand(), a.tablesCommand(), a.filesCommand(), a.scanCommand(), a.runsCommand(), a.snapshotsCommand(), a.compactCommand(),
 		a.checkCommand(), a.describeCommand(), a.rebuildCatalogCommand())
 }
 

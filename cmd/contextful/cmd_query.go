@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +19,10 @@ type readFlags struct {
 }
 
 // boundFlags limit a read in time.
-type boundFlags struct{ asOf, validAsOf, availableAsOf, vintage, horizon string }
+type boundFlags struct {
+	asOf, validAsOf, availableAsOf, vintage, horizon string
+	snapshots                                        []string
+}
 
 func (f *boundFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
@@ -26,6 +30,7 @@ func (f *boundFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.validAsOf, "valid-as-of", "", "of tables with valid_time, the rows that held at this instant")
 	flags.StringVar(&f.availableAsOf, "available-as-of", "", "of tables with available_time, the rows released by this instant")
 	flags.StringVar(&f.vintage, "vintage", "", "of tables with available_time, the first or the latest (default) vintage")
+	flags.StringArrayVar(&f.snapshots, "snapshot", nil, "read exactly this snapshot of its table, or <table>=<snapshot>; repeatable")
 	flags.StringVar(&f.horizon, "horizon", "", "read as if it were this instant: released or committed by then, without columns that came later")
 }
 
@@ -38,6 +43,16 @@ func (f *boundFlags) bounds() (b query.Bounds, err error) {
 		if *flag.to, err = instantFlag(flag.name, flag.text); err != nil {
 			return b, err
 		}
+	}
+	for _, text := range f.snapshots {
+		pin := query.Pin{ID: text}
+		if table, id, ok := strings.Cut(text, "="); ok {
+			pin = query.Pin{Table: table, ID: id}
+		}
+		b.Snapshots = append(b.Snapshots, pin)
+	}
+	if len(b.Snapshots) > 0 && b.AsOf != nil {
+		return b, usageError{fmt.Errorf("--snapshot and --as-of both say what was committed by then; give one of them")}
 	}
 	switch f.vintage {
 	case "first":

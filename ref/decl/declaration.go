@@ -114,16 +114,18 @@ func (t *Table) DedupKey() []string {
 // Unserved names the first declared block that changes what a read of the table means and that this build does not serve, or "".
 func (t *Table) Unserved() string {
 	switch {
-	case t.Snapshot != nil:
-		return "snapshot"
 	case len(t.Masks) > 0:
 		return "masks"
 	}
 	return ""
 }
 
-// Snapshot is [pipeline.tables.snapshot]: the columns describing a captured document.
-type Snapshot struct{ Document, CapturedAt, LeakScore string }
+// Snapshot is [pipeline.tables.snapshot]: the columns describing a captured document. Clause: store.snapshot.capture.
+type Snapshot struct {
+	Document   string // names the document; no row is without it
+	CapturedAt string // a timestamp, in every row, or "": then the instant of the commit says when
+	LeakScore  string // a number, 0 where the document tells nothing of what came after its time; or ""
+}
 
 // Index is one [[pipeline.tables.indexes]]. Kind is "vector" (Column, Model, Dim, IDColumn, Metric, M, EfConstruction) or
 // "fulltext" (Column, IDColumn, Tokenizer).

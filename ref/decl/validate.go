@@ -253,6 +253,19 @@ func addBlocks(t *Table, doc *tableDoc, bad func(string, ...any) error) error {
 			return bad("snapshot needs document, the column naming the captured document")
 		}
 		t.Snapshot = &Snapshot{Document: s.Document, CapturedAt: s.CapturedAt, LeakScore: s.LeakScore}
+		seen := map[string]string{}
+		for _, c := range []struct{ key, column string }{{"document", s.Document}, {"captured_at", s.CapturedAt}, {"leak_score", s.LeakScore}} {
+			if c.column == "" {
+				continue
+			}
+			if other := seen[c.column]; other != "" || ours(c.column) {
+				return bad("snapshot %s names %q, which is reserved or named by another of its keys", c.key, c.column)
+			}
+			seen[c.column] = c.key
+		}
+		if err := t.instant("snapshot.captured_at", s.CapturedAt, bad); err != nil {
+			return err
+		}
 	}
 	for i := range doc.Indexes {
 		index, err := buildIndex(i, &doc.Indexes[i], bad)

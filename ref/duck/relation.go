@@ -37,6 +37,8 @@ type Table struct {
 	// Bounds cut the rows before a line's survivor is chosen, Holding cuts the survivors: what a later row of its line took back
 	// does not hold, whatever it said.
 	Bounds, Holding []Bound
+	// Captured, where set, judges captured documents before a line's survivor is chosen.
+	Captured *Captured
 	// Hidden columns take part in everything and are not in the relation (read.horizon.late-columns).
 	Hidden map[string]bool
 	// Unique says that no two rows share a line already (one snapshot and nothing else): then there is nothing to rank.
@@ -127,6 +129,9 @@ func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation,
 	rel.SQL = strings.Join(parts, " UNION ALL ")
 	if cut := where(t.Bounds, rel.Columns, rel.Nanos); cut != "" {
 		rel.SQL = "SELECT * FROM (" + rel.SQL + ")" + cut
+	}
+	if t.Captured != nil {
+		t.Captured.apply(&rel)
 	}
 	if rank := t.ranking(rel.Columns); rank != "" && !t.Unique && len(rel.Paths) > 0 {
 		rel.SQL = "SELECT * FROM (" + rel.SQL + ") QUALIFY " + rank + " = 1"

@@ -26,6 +26,7 @@ const (
 	StoreNameInvalid        Code = "StoreNameInvalid"        // a project, table, run or node name that is not path-safe
 	StoreTableUnknown       Code = "StoreTableUnknown"       // a table neither declared nor present
 	StoreBoundUndeclared    Code = "StoreBoundUndeclared"    // a bound on a clock that no table of the statement declares
+	StoreSnapshotUnknown    Code = "StoreSnapshotUnknown"    // a snapshot id that no chain of the read's tables holds any more, or ever did
 	StoreInputMalformed     Code = "StoreInputMalformed"     // rows that cannot be read: names file and line
 	StoreInputEmpty         Code = "StoreInputEmpty"         // a landing without a row
 	StoreTypeUnknown        Code = "StoreTypeUnknown"        // a column type the declaration language does not have

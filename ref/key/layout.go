@@ -18,6 +18,7 @@ const (
 	StoreIDName     = "store-id"
 	ConfigName      = "config.toml"
 	LockName        = ".lock"
+	CaptureLockName = ".capture.lock"
 	WriterLockName  = ".writer.lock"
 	KeptName        = ".kept" // in a snapshot's directory: it may still be published
 	PushLockName    = ".push.lock"
@@ -45,6 +46,9 @@ func Schema(table string) string { return TableDir(table) + "/" + SchemaName }
 
 // CommitSeq is the table's local cache of the highest commit sequence.
 func CommitSeq(table string) string { return TableDir(table) + "/" + CommitSeqName }
+
+// CaptureLock is held by a capture of the table's documents, local.
+func CaptureLock(table string) string { return TableDir(table) + "/" + CaptureLockName }
 
 // TableLock is the table's lock file, local.
 func TableLock(table string) string { return TableDir(table) + "/" + LockName }

@@ -65,6 +65,9 @@ func (c *collector) take(b *block) error {
 			piece.types = append(piece.types, bc.typ)
 		}
 	}
+	if e := c.missing(b); e != nil && (worst == nil || e.row < worst.row) {
+		worst = e
+	}
 	// The block's own error stopped its reading, so a type that does not fit the blocks before stands above it.
 	if worst != nil {
 		return worst.fault(c.input, c.rows-c.before)
@@ -102,6 +105,32 @@ func (c *collector) date(col *landed, values arrow.Array) {
 			c.earliest, c.dated = v, true
 		}
 	}
+}
+
+// missing finds the first row without a value that every row needs (store.snapshot.capture).
+func (c *collector) missing(b *block) *rowError {
+	if b.err != nil {
+		return nil // its values did not come along
+	}
+	var first *rowError
+	for name, r := range c.rules.named {
+		if !r.required {
+			continue
+		}
+		row := 0
+		for i := range b.columns {
+			if bc := &b.columns[i]; bc.name == name && bc.values != nil {
+				for row < b.rows && bc.values.IsValid(row) {
+					row++
+				}
+			}
+		}
+		if row < b.rows && (first == nil || row < first.row || row == first.row && name < first.column) {
+			first = &rowError{code: fault.StoreInputMalformed, row: row, line: b.lineOf(row), column: name, text: fmt.Sprintf("column %q describes a captured document, and the row has no value of it", name),
+				hint: "give every document its name and the instant of its capture, or leave captured_at out of the declaration: then the commit's instant counts"}
+		}
+	}
+	return first
 }
 
 // column joins a block's column with what earlier blocks held and gives its number.

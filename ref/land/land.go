@@ -121,11 +121,6 @@ func prepare(s *store.Store, o *Options) (*store.Table, *schema.Schema, error) {
 		return nil, nil, fault.New(fault.StoreNameInvalid, o.SiteID, fmt.Sprintf("the site id %q %s", o.SiteID, why))
 	}
 	d := t.Declared()
-	if d != nil {
-		if d.Snapshot != nil {
-			return nil, nil, fault.New(fault.StoreUnsupported, o.Table, fmt.Sprintf("table %q declares snapshot, which this build does not land yet", o.Table))
-		}
-	}
 	if o.Normalize != "" && o.Normalize != Native && o.Normalize != AsJSON {
 		return nil, nil, fault.New(fault.StoreDeclarationInvalid, "normalize", fmt.Sprintf("there is no normalization %q", o.Normalize)).WithHint("it is native or json")
 	}

@@ -385,9 +385,22 @@ func TestManifestOfALanding(t *testing.T) {
 	}
 }
 
-func TestLaterDeclarations(t *testing.T) {
-	s := openStore(t, keyed+"[pipeline.tables.snapshot]\ndocument = \"doc\"\n")
-	if _, err := land(s, "r1", `{"id":1}`); fault.CodeOf(err) != fault.StoreUnsupported || !strings.Contains(err.Error(), "snapshot") {
+// Every captured document has its name and the instant of its capture, in whichever block it stands.
+func TestDocumentsAreWhole(t *testing.T) {
+	s := openStore(t, "[[pipeline.tables]]\nname = \"t\"\n[pipeline.tables.snapshot]\ndocument = \"doc\"\ncaptured_at = \"at\"\n")
+	whole := `{"doc":"d","at":"2024-01-01T00:00:00Z"}` + "\n"
+	for _, c := range []struct{ bad, names string }{
+		{`{"at":"2024-01-01T00:00:00Z"}`, `"doc"`}, {`{"doc":null,"at":"2024-01-01T00:00:00Z"}`, `"doc"`}, {`{"doc":"d"}`, `"at"`}, {`{"doc":"d","at":null}`, `"at"`}, {`{}`, `"at"`},
+	} {
+		for _, rows := range []string{c.bad, whole + c.bad + "\n" + whole, strings.Repeat(whole, 60_000) + c.bad} {
+			_, err := land(s, "r", rows)
+			line := fmt.Sprintf(":%d:", strings.Count(rows[:strings.Index(rows, c.bad)], "\n")+1)
+			if !errors.Is(err, fault.StoreInputMalformed) || !strings.Contains(err.Error(), c.names) || !strings.Contains(err.Error(), line) {
+				t.Errorf("%s in %d bytes, line %s: %v", c.bad, len(rows), line, err)
+			}
+		}
+	}
+	if _, err := land(s, "r", whole); err != nil {
 		t.Error(err)
 	}
 }

@@ -15,6 +15,7 @@ type rule struct {
 	stored   schema.Type // None where the table does not have it
 	key      bool
 	native   bool // what undeclared objects and arrays become: a type of their own, or json
+	required bool // every row has a value
 	skip     bool // injected: the producer's value is checked for syntax and dropped
 	// zone is where a value without an offset is read: of the availability instant alone, else nil.
 	zone    *time.Location
@@ -46,6 +47,12 @@ func newRules(t *decl.Table, stored *schema.Schema, types map[string]schema.Type
 		}
 		for _, k := range t.PrimaryKey {
 			at(k).key = true
+		}
+		if s := t.Snapshot; s != nil {
+			at(s.Document).required = true
+			if s.CapturedAt != "" {
+				at(s.CapturedAt).required = true
+			}
 		}
 		if a := t.AvailableTime; a != nil {
 			at(a.Column).zone = a.Location()

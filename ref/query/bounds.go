@@ -24,6 +24,10 @@ type Bounds struct {
 	// Horizon reads as if it were then: by availability where a table declares it, by commit where it does not, without the
 	// columns that came later.
 	Horizon *manifest.Instant
+	// Snapshots pin tables: nothing that was committed since is read of them.
+	Snapshots []Pin
+
+	pins map[string]string // snapshot by table
 }
 
 // named are the bounds as an answer and a refusal name them.
@@ -36,6 +40,9 @@ func (b Bounds) named() map[string]any {
 	}
 	if b.First {
 		named["vintage"] = "first"
+	}
+	if len(b.pins) > 0 {
+		named["snapshots"] = b.pins
 	}
 	return named
 }
@@ -78,8 +85,9 @@ func plain(ctx context.Context, st *store.Store, name string, b Bounds) (*source
 	if err != nil {
 		return nil, err
 	}
-	view, err := table.Resolve(ctx, store.Bounds{AsOf: b.AsOf})
-	if err == nil && b.Horizon != nil && view.Declaration.AvailableTime == nil {
+	pin := b.pins[name]
+	view, err := table.Resolve(ctx, store.Bounds{AsOf: b.AsOf, Snapshot: pin})
+	if err == nil && b.Horizon != nil && view.Declaration.AvailableTime == nil && pin == "" {
 		view, err = table.Resolve(ctx, store.Bounds{AsOf: earlier(b.AsOf, b.Horizon)})
 	}
 	if err != nil {
@@ -89,7 +97,14 @@ func plain(ctx context.Context, st *store.Store, name string, b Bounds) (*source
 		return nil, fault.New(fault.StoreUnsupported, name, fmt.Sprintf("table %q declares %s, which this build does not serve yet", name, key))
 	}
 	src := &source{view: view, table: duck.FromView(view)}
-	return src, src.bound(b)
+	if err := src.bound(b); err != nil || pin == "" {
+		return src, err
+	}
+	if b.Horizon != nil && view.Declaration.AvailableTime == nil {
+		// The snapshot is given: what of it was committed later is left out row by row.
+		src.table.Bounds = append(src.table.Bounds, duck.Bound{Column: schema.IngestedAt, At: *b.Horizon})
+	}
+	return src, src.columnsOf(st)
 }
 
 // bound cuts the source by the clocks its table declares.
@@ -112,12 +127,18 @@ func (src *source) bound(b Bounds) error {
 			return fault.New(fault.StoreSchemaIncompatible, bound.Column, fmt.Sprintf("column %q of table %q is stored as %s and bounds the read, so it must be a timestamp", bound.Column, d.Name, typ))
 		}
 	}
-	if b.Horizon != nil {
-		t.Hidden = map[string]bool{}
-		for _, c := range t.Columns {
-			if at, ok := c.FirstLandedAt(); ok && at.After(b.Horizon.Time) {
-				t.Hidden[c.Name] = true
-			}
+	if b.Horizon == nil {
+		return nil
+	}
+	for _, c := range t.Columns {
+		if at, ok := c.FirstLandedAt(); ok && at.After(b.Horizon.Time) {
+			src.hide(c.Name)
+		}
+	}
+	if s := d.Snapshot; s != nil {
+		t.Captured = &duck.Captured{Column: s.CapturedAt, At: *b.Horizon, Score: s.LeakScore, Mark: d.AvailableTime != nil && d.AvailableTime.LiveSince != ""}
+		if s.CapturedAt == "" {
+			t.Captured.Column = schema.IngestedAt
 		}
 	}
 	return nil
@@ -157,6 +178,9 @@ func declared(sources []*source, b Bounds) error {
 
 // Check resolves a table under the bounds and refuses what a read of it would refuse: for verbs that read no row.
 func Check(ctx context.Context, st *store.Store, table string, b Bounds) (*store.View, error) {
+	if err := b.pin(ctx, st, []string{table}); err != nil {
+		return nil, err
+	}
 	src, err := resolve(ctx, st, table, b)
 	if err != nil {
 		return nil, err

@@ -32,8 +32,7 @@ name = "state"
 write_mode = "replace"
 [[pipeline.tables]]
 name = "captures"
-[pipeline.tables.snapshot]
-document = "x"
+masks = { x = "hash" }
 `
 
 func ask(t *testing.T, st *store.Store, sql string, change ...func(*Options)) (string, error) {

@@ -50,6 +50,9 @@ func Run(ctx context.Context, st *store.Store, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	if err := o.pin(ctx, st, tables); err != nil {
+		return Report{}, err
+	}
 	var sources []*source
 	for _, name := range tables {
 		src, err := resolve(ctx, st, name, o.Bounds)
@@ -63,6 +66,9 @@ func Run(ctx context.Context, st *store.Store, o Options) (Report, error) {
 
 // Scan prints all rows of one table, in a stable order: its primary key and start of validity, or without one the order in which rows were landed.
 func Scan(ctx context.Context, st *store.Store, table string, o Options) (Report, error) {
+	if err := o.pin(ctx, st, []string{table}); err != nil {
+		return Report{}, err
+	}
 	src, err := resolve(ctx, st, table, o.Bounds)
 	if err != nil {
 		return Report{}, err

@@ -21,6 +21,8 @@ import (
 type Bounds struct {
 	// AsOf: what was committed at or before this instant (store.bound-time.as-of).
 	AsOf *manifest.Instant
+	// Snapshot reads exactly this snapshot of the chain, and no run (store.snapshot.capture). It goes before AsOf.
+	Snapshot string
 }
 
 // File is one Parquet part a reader reads.
@@ -78,7 +80,7 @@ func (v *View) Rows() (n int64, ok bool) {
 // runs the chain does not name, and no folded run's.
 //
 // Refusals: StoreManifestFormatNewer, StoreManifestInvalid, StoreChainBroken; StorePartDamaged naming a part that is not
-// there; StoreDeclarationChanged; StoreAsOfUnretained where a bound lies before what is kept.
+// there; StoreDeclarationChanged; StoreAsOfUnretained where a bound lies before what is kept; StoreSnapshotUnknown.
 func (t *Table) Resolve(ctx context.Context, b Bounds) (*View, error) {
 	v := &View{Table: t}
 	var err error
@@ -102,6 +104,9 @@ func (t *Table) Resolve(ctx context.Context, b Bounds) (*View, error) {
 	}
 	log := &commitLogs{t: t}
 	var runs []*manifest.Run
+	if b.Snapshot != "" {
+		refs = nil
+	}
 	for _, r := range refs {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -144,6 +149,9 @@ func (t *Table) Resolve(ctx context.Context, b Bounds) (*View, error) {
 
 // bound cuts the chain: what is left begins with the newest snapshot created at or before the bound.
 func (t *Table) bound(v *View, b Bounds, refs []runRef) ([]*manifest.Snapshot, error) {
+	if b.Snapshot != "" {
+		return t.pinned(v, b.Snapshot)
+	}
 	if b.AsOf == nil {
 		return v.Chain, nil
 	}
@@ -165,6 +173,17 @@ func (t *Table) bound(v *View, b Bounds, refs []runRef) ([]*manifest.Snapshot, e
 		}
 	}
 	return v.Chain[cut:], nil
+}
+
+// pinned is the chain from the named snapshot on. What was captured or folded since stands before it.
+func (t *Table) pinned(v *View, id string) ([]*manifest.Snapshot, error) {
+	for i, m := range v.Chain {
+		if m.SnapshotID == id {
+			return v.Chain[i:], nil
+		}
+	}
+	return nil, fault.New(fault.StoreSnapshotUnknown, id, fmt.Sprintf("table %q has no snapshot %q that its pointer reaches", t.name, id)).
+		WithHint("contextful context snapshots " + t.name + " lists them")
 }
 
 // FoldedRuns names the runs a chain folds, each with the snapshot that folded it.

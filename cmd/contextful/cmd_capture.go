@@ -1,0 +1,89 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"contextful/ref/capture"
+	"contextful/ref/fold"
+	"contextful/ref/land"
+)
+
+func (a *app) captureCommand() *cobra.Command {
+	var rows, format, run, site string
+	var types []string
+	cmd := &cobra.Command{
+		Use:   "capture <table>",
+		Short: "Capture the documents of a file as one snapshot",
+		Long: `Lands the documents of one file, folds the table and prints the snapshot's id: query --snapshot reads exactly that corpus from then on.
+The table declares [pipeline.tables.snapshot]; every row names its document and, where that is declared, the instant of its capture.
+
+The same rows again are the same capture, and its id is printed again: so a capture that was interrupted is ended. A --run-id makes one of
+its own.` + exitHelp,
+		Example: `  contextful context capture pages --rows pages.jsonl
+  contextful query "SELECT count(*) FROM pages" --snapshot snapshot-01700000000000000000`,
+		Args: exactly(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if site == "" {
+				site = s.store.Node()
+			}
+			o := land.Options{Table: args[0], InputName: rows, Format: formatOf(format, rows), RunID: run, SiteID: site}
+			if o.Types, err = typeFlags(types); err != nil {
+				return err
+			}
+			if o.TempDir, err = s.scratch(); err != nil {
+				return err
+			}
+			engine, err := a.engine(s)
+			if err != nil {
+				return err
+			}
+			input, err := a.input(rows)
+			if err != nil {
+				return err
+			}
+			defer input.Close()
+			o.Input = input
+			bar := a.progress("landing", "rows")
+			o.Progress = func(n int64) { bar.at(n, 0) }
+			r, err := capture.Run(cmd.Context(), s.store, capture.Options{Land: o,
+				Fold: fold.Options{Engine: engine, Progress: func(line string) { a.log("%s", line) }}})
+			bar.end()
+			if r.Landed.RunID != "" {
+				s.noteLanding(cmd.Context(), args[0], r.Landed)
+			}
+			if err != nil {
+				return err
+			}
+			if t, err := s.store.Table(args[0]); err == nil {
+				s.noteFold(cmd.Context(), t, r.Folded)
+			}
+			return a.printCapture(args[0], r)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&rows, "rows", "", "file of documents, - for standard input")
+	flags.StringVar(&format, "format", "", "jsonl, csv or parquet (default: by the file's name, else jsonl)")
+	flags.StringVar(&run, "run-id", "", "name of the run (default: after the rows, so that the same rows are the same capture)")
+	flags.StringVar(&site, "site-id", "", "where the documents come from, kept as _site_id (default: this node)")
+	flags.StringArrayVar(&types, "type", nil, "column=type, such as leak_score=float64; repeatable")
+	_ = cmd.MarkFlagRequired("rows") // fails only for a flag that does not exist
+	return cmd
+}
+
+func (a *app) printCapture(table string, r capture.Report) error {
+	report := struct {
+		SnapshotID string `json:"snapshot_id"`
+		RunID      string `json:"run_id"`
+		Rows       int64  `json:"rows"`
+		Skipped    int64  `json:"rows_skipped"`
+		Replayed   bool   `json:"replayed"`
+	}{r.SnapshotID, r.Landed.RunID, r.Landed.Rows, r.Landed.Skipped, r.Landed.Replayed}
+	if r.Landed.Replayed {
+		return a.print(report, "%s: run %s was captured before with the same %s, as %s", table, r.Landed.RunID, count(r.Landed.Rows, "document"), r.SnapshotID)
+	}
+	return a.print(report, "%s: captured %s as %s", table, count(r.Landed.Rows, "document"), r.SnapshotID)
+}
