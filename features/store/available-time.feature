@@ -1,5 +1,489 @@
 Feature: available-time
-  What a source released, and when.
+  When a source released a value, and reading what was known at an instant.
+
+  Background:
+    Given a node "alpha"
+    And a table "figures" keyed by "firm"
+    And "figures" declares available_time as { column = "seen" }
+
+  @store.available-time.declaration#column @store.available-time.declaration#kept
+  Scenario Outline: the source's instant is kept and is what bounds compare, <case>
+    Given the clock shows "2026-03-01T09:00:00Z"
+    When alpha lands rows of "figures":
+      | firm | seen   | sales |
+      | acme | <seen> | 5     |
+    Then the landing succeeds
+    And alpha's schema of "figures" has "seen" as timestamp
+    When alpha <does> "figures"
+    Then alpha reads of "figures":
+      | firm | seen   | sales |
+      | acme | <seen> | 5     |
+    And alpha reads of "figures" under available "<seen>":
+      | sales |
+      | 5     |
+    Examples:
+      | case                         | seen                                | does  |
+      | long before it was landed    | 2014-02-03T04:05:06.123456789Z      | reads |
+      | in a snapshot                | 2014-02-03T04:05:06.123456789Z      | folds |
+      | long after it was landed     | 2099-02-03T04:05:06Z                | reads |
+      | before 1970                  | 1931-02-03T04:05:06.000000001Z      | folds |
+      | with an offset               | 2014-02-03T04:05:06.5+05:30         | reads |
+
+  @store.available-time.declaration#column
+  Scenario: an availability that is declared no timestamp is refused
+    Given "figures" declares the column:
+      | column | type |
+      | seen   | utf8 |
+    When alpha lands rows of "figures":
+      | firm | sales |
+      | acme | 5     |
+    Then the landing is refused with StoreDeclarationInvalid, naming "figures" and "seen"
+    When "figures" declares the column:
+      | column | type      |
+      | seen   | timestamp |
+    And alpha lands rows of "figures":
+      | firm | sales |
+      | acme | 5     |
+    Then the landing succeeds
+
+  @store.available-time.declaration#zone @store.available-time.declaration#repeated
+  Scenario Outline: <seen> is read in <zone>
+    Given "figures" declares available_time as { column = "seen"<clause> }
+    When alpha lands rows of "figures":
+      | firm | seen   | sales |
+      | acme | <seen> | 5     |
+    Then the landing succeeds
+    And alpha reads of "figures":
+      | firm | seen |
+      | acme | <is> |
+    Examples:
+      | zone                      | clause                    | seen                          | is                             |
+      | UTC where none is given   |                           | 2021-07-01T12:00:00.000000001 | 2021-07-01T12:00:00.000000001Z |
+      | its zone, in winter       | , zone = "Europe/Berlin"  | 2021-01-01T12:00:00           | 2021-01-01T11:00:00Z           |
+      | its zone, in summer       | , zone = "Europe/Berlin"  | 2021-07-01T12:00:00.5         | 2021-07-01T10:00:00.5Z         |
+      | none, having an offset    | , zone = "Europe/Berlin"  | 2021-07-01T12:00:00-04:00     | 2021-07-01T16:00:00Z           |
+      | none, being UTC           | , zone = "Asia/Tokyo"     | 2021-07-01T12:00:00Z          | 2021-07-01T12:00:00Z           |
+      | its zone, the second time | , zone = "Europe/Berlin"  | 2021-10-31T02:30:00           | 2021-10-31T01:30:00Z           |
+      | its zone, the second time | , zone = "America/New_York" | 2021-11-07T01:00:00         | 2021-11-07T06:00:00Z           |
+      | its zone, after the gap   | , zone = "Europe/Berlin"  | 2021-03-28T03:00:00           | 2021-03-28T01:00:00Z           |
+
+  @store.available-time.declaration#zone
+  Scenario Outline: a Parquet file's wall times are read in the zone, <case>
+    Given a table "ticks" without a key
+    And "ticks" declares available_time as { column = "seen"<clause> }
+    When alpha lands into "ticks" a Parquet file with the wall times in "seen": "2021-01-01T12:00:00" and "2021-07-01T12:00:00.000001"
+    Then the landing succeeds
+    And alpha reads of "ticks":
+      | seen     |
+      | <winter> |
+      | <summer> |
+    Examples:
+      | case                    | clause                   | winter               | summer                      |
+      | UTC where none is given |                          | 2021-01-01T12:00:00Z | 2021-07-01T12:00:00.000001Z |
+      | Berlin                  | , zone = "Europe/Berlin" | 2021-01-01T11:00:00Z | 2021-07-01T10:00:00.000001Z |
+
+  @store.available-time.declaration#zone
+  Scenario Outline: a zone that is none is refused: <zone>
+    Given "figures" declares available_time as { column = "seen", zone = "<zone>" }
+    When alpha lands rows of "figures":
+      | firm | seen                 | sales |
+      | acme | 2021-01-01T12:00:00Z | 5     |
+    Then the landing is refused with StoreDeclarationInvalid, naming "figures" and "<zone>"
+    Examples:
+      | zone         |
+      | Mars/Olympus |
+      | Local        |
+
+  @store.available-time.declaration#gap
+  Scenario Outline: a time that the clocks of the zone skipped is refused: <seen> in <zone>
+    Given "figures" declares available_time as { column = "seen", zone = "<zone>" }
+    When alpha lands rows of "figures":
+      | firm | seen   | sales |
+      | acme | <seen> | 5     |
+    Then the landing is refused with StoreInputMalformed, naming "seen"
+    And alpha reads no rows of "figures"
+    When alpha lands rows of "figures":
+      | firm | seen         | sales |
+      | acme | <seen><said> | 5     |
+    Then the landing succeeds
+    Examples:
+      | zone          | seen                          | said   |
+      | Europe/Berlin | 2021-03-28T02:00:00           | +01:00 |
+      | Europe/Berlin | 2021-03-28T02:59:59.999999999 | +02:00 |
+      | Pacific/Apia  | 2011-12-30T12:00:00           | Z      |
+
+  @store.available-time.declaration#omitted
+  Scenario Outline: only what is declared leaves a trace, <case>
+    Given a table "plain" keyed by "firm"
+    And alpha has landed rows of "plain":
+      | firm | sales |
+      | acme | 5     |
+    And alpha has landed rows of "figures":
+      | firm | seen                 | sales |
+      | acme | 2021-01-01T12:00:00Z | 5     |
+    And alpha has folded "plain"
+    When alpha folds "figures"
+    Then the fold succeeds
+    And <document> of "plain" on alpha has no trace of "available_time"
+    And <document> of "plain" on alpha has no trace of "valid_time"
+    And <document> of "figures" on alpha names "available_time"
+    Examples:
+      | case            | document                |
+      | in the schema   | schema.json             |
+      | in the snapshot | the snapshot's manifest |
+
+  @store.available-time.available-as-of#bound @store.available-time.available-as-of#beneath @store.available-time.vintage-rows#latest
+  Scenario Outline: what was known by <bound>, <case>
+    Given alpha has landed rows of "figures":
+      | firm | seen                 | sales |
+      | acme | 2021-01-01T00:00:00Z | 1     |
+      | acme | 2021-03-01T00:00:00Z | 3     |
+      | bolt | 2021-02-01T00:00:00Z | 20    |
+    And alpha has <first> "figures"
+    And alpha has landed rows of "figures":
+      | firm | seen                 | sales |
+      | acme | 2021-02-01T00:00:00Z | 2     |
+    When alpha <second> "figures"
+    Then alpha reads of "figures" under available "<bound>":
+      | firm | sales  |
+      | acme | <acme> |
+      | bolt | <bolt> |
+    And alpha scans of "figures" under available "<bound>":
+      | firm | sales  |
+      | acme | <acme> |
+      | bolt | <bolt> |
+    Examples:
+      | case              | bound                | acme | bolt | first            | second |
+      | nothing folded    | 2021-02-01T00:00:00Z | 2    | 20   | landed 0 more of | reads  |
+      | folded at once    | 2021-02-01T00:00:00Z | 2    | 20   | landed 0 more of | folds  |
+      | folded one by one | 2021-02-28T00:00:00Z | 2    | 20   | folded           | folds  |
+      | a run beside      | 2021-03-01T00:00:00Z | 3    | 20   | folded           | reads  |
+
+  @store.available-time.available-as-of#bound @store.available-time.available-as-of#nanoseconds
+  Scenario Outline: a vintage is in at its instant and out a nanosecond before, <case>
+    Given alpha has landed rows of "figures":
+      | firm | seen                 | sales |
+      | acme | 2011-01-01T00:00:00Z | 1     |
+    And alpha has landed rows of "figures":
+      | firm | seen   | sales |
+      | acme | <seen> | 2     |
+    When alpha <does> "figures"
+    Then alpha reads of "figures" under available "<before>":
+      | sales |
+      | 1     |
+    And alpha reads of "figures" under available "<seen>":
+      | sales |
+      | 2     |
+    Examples:
+      | case               | seen                           | before                         | does  |
+      | whole microseconds | 2021-01-01T00:00:00.000002Z    | 2021-01-01T00:00:00.000001999Z | reads |
+      | in a snapshot      | 2021-01-01T00:00:00.000002Z    | 2021-01-01T00:00:00.000001999Z | folds |
+      | finer digits       | 2021-01-01T00:00:00.000000002Z | 2021-01-01T00:00:00.000000001Z | reads |
+      | finer in a fold    | 2021-01-01T00:00:00.000000002Z | 2021-01-01T00:00:00.000000001Z | folds |
+
+  @store.available-time.available-as-of#undated @store.available-time.vintage-rows#undated
+  Scenario Outline: a row whose source gave no instant is under no bound and comes last, <case>
+    Given alpha has landed rows of "figures":
+      | firm | seen                 | sales |
+      | acme | 2021-01-01T00:00:00Z | 1     |
+      | bolt | null                 | 20    |
+    And alpha has landed rows of "figures":
+      | firm | sales |
+      | acme | 2     |
+      | bolt | 21    |
+    When alpha <does> "figures"
+    Then alpha reads of "figures":
+      | firm | sales |
+      | acme | 1     |
+      | bolt | 21    |
+    And alpha reads of "figures" under first vintages:
+      | firm | sales |
+      | acme | 1     |
+      | bolt | 21    |
+    And alpha reads of "figures" under available "2099-01-01T00:00:00Z":
+      | firm | sales |
+      | acme | 1     |
+    And alpha reads of "figures" under available "9999-01-01T00:00:00Z":
+      | firm | sales |
+      | acme | 1     |
+    Examples:
+      | case          | does  |
+      | before a fold | reads |
+      | after one     | folds |
+
+  @store.available-time.available-as-of#combined
+  Scenario Outline: three clocks bound one read together, <case>
+    Given a table "ratings" keyed by "firm"
+    And "ratings" declares valid_time as { from = "since", to = "until" }
+    And "ratings" declares available_time as { column = "seen" }
+    And the clock shows "2026-03-01T09:00:00Z"
+    And alpha has landed rows of "ratings":
+      | firm | since                | until                | seen                 | grade |
+      | acme | 2020-01-01T00:00:00Z | 2021-01-01T00:00:00Z | 2020-02-01T00:00:00Z | A     |
+      | acme | 2021-01-01T00:00:00Z |                      | 2021-02-01T00:00:00Z | B     |
+    And the clock shows "2026-03-03T09:00:00Z"
+    And alpha has landed rows of "ratings":
+      | firm | since                | until                | seen                 | grade |
+      | acme | 2020-01-01T00:00:00Z | 2021-01-01T00:00:00Z | 2020-03-01T00:00:00Z | C     |
+    When alpha <does> "ratings"
+    Then alpha reads of "ratings" under valid "2020-06-01T00:00:00Z" and available "2020-02-15T00:00:00Z":
+      | grade |
+      | A     |
+    And alpha reads of "ratings" under valid "2020-06-01T00:00:00Z" and available "2022-01-01T00:00:00Z":
+      | grade |
+      | C     |
+    And alpha reads of "ratings" under valid "2020-06-01T00:00:00Z" and available "2022-01-01T00:00:00Z" and as of "2026-03-02T00:00:00Z":
+      | grade |
+      | A     |
+    And alpha reads of "ratings" under valid "2021-06-01T00:00:00Z" and available "2021-01-15T00:00:00Z":
+      | grade |
+    And alpha reads of "ratings" under valid "2020-06-01T00:00:00Z" and first vintages:
+      | grade |
+      | A     |
+    Examples:
+      | case          | does  |
+      | before a fold | reads |
+      | after one     | folds |
+
+  @store.available-time.available-as-of#elsewhere @store.available-time.undeclared#mixed
+  Scenario: a table without available time is read beside one that has it
+    Given a table "firms" keyed by "firm"
+    And alpha has landed rows of "firms":
+      | firm | name      |
+      | acme | Acme Ltd. |
+    And alpha has landed rows of "figures":
+      | firm | seen                 | sales |
+      | acme | 2021-01-01T00:00:00Z | 1     |
+      | acme | 2021-03-01T00:00:00Z | 3     |
+    When alpha asks under available "2021-02-01T00:00:00Z" and first vintages, the statement SELECT f.name, g.sales FROM "firms" f JOIN "figures" g USING (firm)
+    Then the statement's answer is:
+      | name      | sales |
+      | Acme Ltd. | 1     |
+
+  @store.available-time.undeclared#available @store.available-time.undeclared#vintage
+  Scenario Outline: a <verb> under <bound> that no table declares is refused
+    Given a table "firms" keyed by "firm"
+    And alpha has landed rows of "firms":
+      | firm | name      |
+      | acme | Acme Ltd. |
+    When alpha asks for a <verb> of "firms" under <bound>
+    Then the <verb> is refused with StoreBoundUndeclared, naming "firms" and "<name>"
+    When alpha asks for a <verb> of "figures" under <bound>
+    Then the <verb> succeeds
+    Examples:
+      | verb    | bound                            | name            |
+      | read    | available "2021-02-01T00:00:00Z" | available_as_of |
+      | scan    | available "2021-02-01T00:00:00Z" | available_as_of |
+      | listing | available "2021-02-01T00:00:00Z" | available_as_of |
+      | read    | first vintages                   | vintage         |
+      | scan    | first vintages                   | vintage         |
+
+  @store.available-time.vintage-rows#kept @store.available-time.vintage-dedup-key#fold
+  Scenario Outline: every vintage is in the snapshot, once, <case>
+    Given alpha has landed rows of "figures":
+      | firm | seen                           | sales |
+      | acme | 2021-01-01T00:00:00Z           | 1     |
+      | acme | 2021-01-01T00:00:00.000000001Z | 2     |
+      | bolt | 2021-01-01T00:00:00Z           | 20    |
+    And alpha has <first> "figures"
+    And alpha has landed rows of "figures":
+      | firm | seen                 | sales |
+      | acme | 2020-06-01T00:00:00Z | 0     |
+      | bolt | 2021-01-01T00:00:00Z | 21    |
+      | bolt | null                 | 22    |
+    When alpha folds "figures"
+    Then the fold succeeds
+    And alpha's snapshot of "figures" holds exactly the rows:
+      | firm | seen                           | sales |
+      | acme | 2020-06-01T00:00:00Z           | 0     |
+      | acme | 2021-01-01T00:00:00Z           | 1     |
+      | acme | 2021-01-01T00:00:00.000000001Z | 2     |
+      | bolt | 2021-01-01T00:00:00Z           | 21    |
+      | bolt | null                           | 22    |
+    Examples:
+      | case              | first            |
+      | folded at once    | landed 0 more of |
+      | folded one by one | folded           |
+
+  @store.available-time.vintage-rows#latest @store.available-time.vintage-rows#first
+  Scenario Outline: the latest vintage is read, or the first, whatever landed last, <case>
+    Given a table "figures" keyed by "firm" and ordered by "rev"
+    And "figures" declares available_time as { column = "seen" }
+    And alpha has landed rows of "figures":
+      | firm | seen                           | rev | sales |
+      | acme | 2021-03-01T00:00:00.000000001Z | 1   | 3     |
+      | acme | 2021-02-01T00:00:00Z           | 9   | 2     |
+    And alpha has <first> "figures"
+    And alpha has landed rows of "figures":
+      | firm | seen                 | rev | sales |
+      | acme | 2021-03-01T00:00:00Z | 5   | 4     |
+      | acme | 2021-01-01T00:00:00Z | 7   | 1     |
+      | bolt | 2021-01-01T00:00:00Z | 7   | 10    |
+    When alpha <second> "figures"
+    Then alpha reads of "figures":
+      | firm | sales |
+      | acme | 3     |
+      | bolt | 10    |
+    And alpha reads of "figures" under first vintages:
+      | firm | sales |
+      | acme | 1     |
+      | bolt | 10    |
+    And alpha reads of "figures" under available "2021-03-01T00:00:00Z":
+      | firm | sales |
+      | acme | 4     |
+      | bolt | 10    |
+    And alpha reads of "figures" under first vintages and available "2021-03-01T00:00:00Z":
+      | firm | sales |
+      | acme | 1     |
+      | bolt | 10    |
+    And alpha reads of "figures" under first vintages and available "2020-12-31T00:00:00Z":
+      | firm | sales |
+    Examples:
+      | case              | first            | second |
+      | nothing folded    | landed 0 more of | reads  |
+      | folded at once    | landed 0 more of | folds  |
+      | folded one by one | folded           | folds  |
+      | a run beside      | folded           | reads  |
+
+  @store.available-time.vintage-dedup-key#key
+  Scenario Outline: of two rows of one vintage the dedup view's first is read, <case>
+    Given a table "figures" keyed by "firm" and ordered by "rev"
+    And "figures" declares available_time as { column = "seen" }
+    And alpha has landed rows of "figures":
+      | firm | seen                 | rev | sales |
+      | acme | 2021-02-01T00:00:00Z | 5   | 2     |
+      | acme | 2021-01-01T00:00:00Z | 9   | 1     |
+    And alpha has landed rows of "figures":
+      | firm | seen                 | rev | sales |
+      | acme | 2021-02-01T00:00:00Z | 4   | 3     |
+      | acme | 2021-01-01T00:00:00Z | 9   | 0     |
+    When alpha <does> "figures"
+    Then alpha reads of "figures":
+      | firm | sales |
+      | acme | 2     |
+    And alpha reads of "figures" under available "2021-01-15T00:00:00Z":
+      | firm | sales |
+      | acme | 0     |
+    And alpha reads of "figures" under first vintages:
+      | firm | sales |
+      | acme | 0     |
+    Examples:
+      | case          | does  |
+      | before a fold | reads |
+      | after one     | folds |
+
+  @store.available-time.vintage-dedup-key#valid-time @store.available-time.vintage-dedup-key#order
+  Scenario Outline: the vintages of each interval are kept apart, <case>
+    Given a table "ratings" keyed by "firm"
+    And "ratings" declares valid_time as { from = "since" }
+    And "ratings" declares available_time as { column = "seen" }
+    And alpha has landed rows of "ratings":
+      | firm | since                | seen                 | grade |
+      | acme | 2021-01-01T00:00:00Z | 2021-02-01T00:00:00Z | B     |
+      | bolt | 2020-01-01T00:00:00Z | 2021-02-01T00:00:00Z | X     |
+      | acme | 2020-01-01T00:00:00Z | 2021-02-01T00:00:00Z | A     |
+    And alpha has landed rows of "ratings":
+      | firm | since                | seen                 | grade |
+      | acme | 2020-01-01T00:00:00Z | 2021-03-01T00:00:00Z | A2    |
+      | acme | 2021-01-01T00:00:00Z | 2021-01-15T00:00:00Z | B0    |
+    When alpha folds "ratings"
+    Then the fold succeeds
+    And alpha's snapshot of "ratings" holds exactly the rows:
+      | firm | since                | grade |
+      | acme | 2020-01-01T00:00:00Z | A     |
+      | acme | 2020-01-01T00:00:00Z | A2    |
+      | acme | 2021-01-01T00:00:00Z | B     |
+      | acme | 2021-01-01T00:00:00Z | B0    |
+      | bolt | 2020-01-01T00:00:00Z | X     |
+    And the rows of each part of alpha's snapshot of "ratings" are in the order of "since", "firm"
+    And alpha reads of "ratings" under available "<bound>":
+      | firm | grade |
+      | acme | <old> |
+      | acme | <new> |
+      | bolt | X     |
+    Examples:
+      | case     | bound                | old | new |
+      | early    | 2021-02-15T00:00:00Z | A   | B   |
+      | late     | 2021-04-01T00:00:00Z | A2  | B   |
+
+  @store.available-time.adjustments#bounded @store.available-time.adjustments#effective @store.available-time.adjustments#available @store.available-time.adjustments#several @store.available-time.adjustments#raw @store.available-time.adjustments#unchanged
+  Scenario Outline: prices as they were adjusted by <bound>, <case>
+    Given a table "splits" keyed by "firm"
+    And "splits" declares valid_time as { from = "day" }
+    And "splits" declares available_time as { column = "told" }
+    And a table "prices" keyed by "firm"
+    And "prices" declares valid_time as { from = "at" }
+    And "prices" declares available_time as { column = "seen", adjustments = [{ table = "splits", columns = ["price", "low"], factor = "factor", effective = "day", on = ["firm"] }] }
+    And alpha has landed rows of "prices":
+      | firm | at                   | seen                 | price | low  | volume |
+      | acme | 2020-01-01T00:00:00Z | 2020-01-01T00:00:00Z | 100   | 80.5 | 9      |
+      | acme | 2020-06-01T00:00:00Z | 2020-06-01T00:00:00Z | 60    |      | 9      |
+      | bolt | 2020-01-01T00:00:00Z | 2020-01-01T00:00:00Z | 7     | 1.5  | 9      |
+    And alpha has landed rows of "splits":
+      | firm | day                            | told                 | factor |
+      | acme | 2020-06-01T00:00:00Z           | 2020-05-01T00:00:00Z | 0.5    |
+      | acme | 2020-06-01T00:00:00.000000001Z | 2020-08-01T00:00:00Z | 0.25   |
+      | bolt | 2020-06-01T00:00:00Z           | 2020-08-01T00:00:00Z | 3      |
+    And alpha has landed rows of "splits":
+      | firm | day                  | told                 | factor |
+      | bolt | 2020-06-01T00:00:00Z | 2020-09-01T00:00:00Z | null   |
+      | cold | 2020-06-01T00:00:00Z | 2020-01-01T00:00:00Z | 9      |
+    When alpha <does> "prices"
+    Then alpha reads of "prices" under available "<bound>" and <more>:
+      | firm | at                   | price | low   | volume |
+      | acme | 2020-01-01T00:00:00Z | <one> | <low> | 9      |
+      | acme | 2020-06-01T00:00:00Z | <two> |       | 9      |
+      | bolt | 2020-01-01T00:00:00Z | <far> | <lof> | 9      |
+    And alpha reads of "prices":
+      | firm | at                   | price | low  | volume |
+      | acme | 2020-01-01T00:00:00Z | 100   | 80.5 | 9      |
+      | acme | 2020-06-01T00:00:00Z | 60    |      | 9      |
+      | bolt | 2020-01-01T00:00:00Z | 7     | 1.5  | 9      |
+    Examples:
+      | case                     | bound                | more                         | one  | two | low     | far | lof | does  |
+      | one factor known         | 2020-07-01T00:00:00Z | as of "2099-01-01T00:00:00Z" | 50   | 60  | 40.25   | 7   | 1.5 | reads |
+      | two known                | 2020-08-01T00:00:00Z | as of "2099-01-01T00:00:00Z" | 12.5 | 15  | 10.0625 | 21  | 4.5 | reads |
+      | two known, after a fold  | 2020-08-01T00:00:00Z | as of "2099-01-01T00:00:00Z" | 12.5 | 15  | 10.0625 | 21  | 4.5 | folds |
+      | one taken back           | 2020-09-01T00:00:00Z | as of "2099-01-01T00:00:00Z" | 12.5 | 15  | 10.0625 | 7   | 1.5 | reads |
+      | the first ones told      | 2020-09-01T00:00:00Z | first vintages               | 12.5 | 15  | 10.0625 | 21  | 4.5 | reads |
+
+  @store.available-time.adjustments#available
+  Scenario: a bound on validity leaves no factor out
+    Given a table "splits" keyed by "firm"
+    And "splits" declares valid_time as { from = "day" }
+    And "splits" declares available_time as { column = "told" }
+    And a table "prices" keyed by "firm"
+    And "prices" declares valid_time as { from = "at" }
+    And "prices" declares available_time as { column = "seen", adjustments = [{ table = "splits", columns = ["price"], factor = "factor", effective = "day", on = ["firm"] }] }
+    And alpha has landed rows of "prices":
+      | firm | at                   | seen                 | price |
+      | acme | 2020-01-01T00:00:00Z | 2020-01-01T00:00:00Z | 100   |
+    And alpha has landed rows of "splits":
+      | firm | day                  | told                 | factor |
+      | acme | 2020-06-01T00:00:00Z | 2020-05-01T00:00:00Z | 0.5    |
+    When alpha asks under valid "2020-02-01T00:00:00Z" and available "2020-07-01T00:00:00Z", the statement SELECT price FROM "prices"
+    Then the statement's answer is:
+      | price |
+      | 50    |
+
+  @store.available-time.adjustments#missing
+  Scenario Outline: factors that nobody can date refuse the bounded read, <case>
+    Given a table "prices" keyed by "firm"
+    And "prices" declares valid_time as { from = "at" }
+    And "prices" declares available_time as { column = "seen", adjustments = [{ table = "splits", columns = ["price"], factor = "factor", effective = "day", on = ["firm"] }] }
+    And alpha has landed rows of "prices":
+      | firm | at                   | seen                 | price |
+      | acme | 2020-01-01T00:00:00Z | 2020-01-01T00:00:00Z | 100   |
+    And <given>
+    When alpha asks for a read of "prices" under available "2020-07-01T00:00:00Z"
+    Then the read is refused with <code>, naming "splits"
+    And alpha reads of "prices":
+      | price |
+      | 100   |
+    Examples:
+      | case                     | given                             | code                    |
+      | no such table            | a table "others" keyed by "firm"  | StoreTableUnknown       |
+      | one without availability | a table "splits" keyed by "firm"  | StoreDeclarationInvalid |
 
   # Landings into a vintage table: what is stored already is not written again.
 

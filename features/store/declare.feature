@@ -339,6 +339,35 @@ Feature: declare
       | replace | append  | fold    | folds "goods"           |
       | replace | append  | landing | lands 1 rows of "goods" |
 
+  @store.declare.changed#clocks @needs.valid-time @needs.vintage
+  Scenario Outline: a clock that <how> is refused by <who>
+    Given a table "goods" keyed by "sku"
+    And "goods" declares retain_runs as "7d"
+    And alpha's declaration of "goods" now says <key> is <was>
+    And alpha has landed rows of "goods":
+      | sku | since                | seen                 |
+      | a   | 2020-01-01T00:00:00Z | 2020-01-02T00:00:00Z |
+    When alpha's declaration of "goods" now says <key> is <now>
+    And alpha <asks>
+    Then the <who> is refused with StoreDeclarationChanged, naming "goods" and "<key>"
+    And "goods" on alpha is as it was
+    When alpha's declaration of "goods" now says <key> is <was>
+    And alpha <asks>
+    Then the <who> succeeds
+    Examples:
+      | how                 | key            | was                                   | now                                              | who     | asks                    |
+      | came                | valid_time     | nothing                               | { from = "since" }                               | read    | reads "goods"           |
+      | came                | valid_time     | nothing                               | { from = "since" }                               | fold    | folds "goods"           |
+      | went away           | valid_time     | { from = "since" }                    | nothing                                          | read    | reads "goods"           |
+      | went away           | valid_time     | { from = "since" }                    | nothing                                          | fold    | folds "goods"           |
+      | begins elsewhere    | valid_time     | { from = "since" }                    | { from = "seen" }                                | read    | reads "goods"           |
+      | ends elsewhere      | valid_time     | { from = "since", to = "seen" }       | { from = "since" }                               | read    | reads "goods"           |
+      | came                | available_time | nothing                               | { column = "seen" }                              | landing | lands 1 rows of "goods" |
+      | went away           | available_time | { column = "seen" }                   | nothing                                          | fold    | folds "goods"           |
+      | went away           | available_time | { column = "seen" }                   | nothing                                          | landing | lands 1 rows of "goods" |
+      | is another column   | available_time | { column = "seen" }                   | { column = "since" }                             | read    | reads "goods"           |
+      | is in another zone  | available_time | { column = "seen" }                   | { column = "seen", zone = "Asia/Tokyo" }         | landing | lands 1 rows of "goods" |
+
   @store.declare.changed#primary-key @store.declare.changed#partition-by @store.declare.changed#write-mode
   Scenario: what is declared anew before the first row is the declaration
     Given a table "goods" keyed by "sku"

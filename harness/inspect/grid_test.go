@@ -97,7 +97,7 @@ func TestSchemaTypes(t *testing.T) {
 		{"name":"b","nullable":false,"type":{"name":"floatingpoint","precision":"DOUBLE"}},
 		{"name":"c","type":{"name":"utf8"},"metadata":[{"key":"ARROW:extension:name","value":"arrow.json"}]}]}`))
 	require.NoError(t, err)
-	require.Equal(t, []Field{{"a", "int64", true}, {"b", "float64", false}, {"c", "json", false}}, fields)
+	require.Equal(t, []Field{{Name: "a", Type: "int64", Nullable: true}, {Name: "b", Type: "float64"}, {Name: "c", Type: "json"}}, fields)
 }
 
 func TestADamagedPartIsAnError(t *testing.T) {

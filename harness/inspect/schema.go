@@ -15,6 +15,8 @@ type Field struct {
 	Name     string
 	Type     string
 	Nullable bool
+	// FirstLandedAt is the field's metadata of that name, "" where it has none.
+	FirstLandedAt string
 }
 
 type schemaField struct {
@@ -54,7 +56,7 @@ func DecodeSchema(what string, text []byte) ([]Field, error) {
 	}
 	var out []Field
 	for _, f := range doc.Fields {
-		out = append(out, Field{Name: f.Name, Type: typeName(f), Nullable: f.Nullable})
+		out = append(out, Field{Name: f.Name, Type: typeName(f), Nullable: f.Nullable, FirstLandedAt: metadata(f.Metadata, "first_landed_at")})
 	}
 	return out, nil
 }
@@ -112,9 +114,11 @@ func nestedName(name string, f schemaField) string {
 	return name
 }
 
-// extension is the Arrow extension name in a field's metadata, which is a list of key and value, or an object.
-func extension(m any) string {
-	const key = "ARROW:extension:name"
+// extension is the Arrow extension name of a field.
+func extension(m any) string { return metadata(m, "ARROW:extension:name") }
+
+// metadata looks a key up in a field's metadata, which is a list of key and value, or an object.
+func metadata(m any, key string) string {
 	switch m := m.(type) {
 	case map[string]any:
 		s, _ := m[key].(string)

@@ -75,6 +75,7 @@ func groups() []struct {
 		{"reconcile", registerReconcile},
 		{"fold", registerFold},
 		{"bound", registerBound},
+		{"clocks", registerClocks},
 		{"query", registerQuery},
 		{"vintage_landing", registerVintageLanding},
 		{"feed", registerFeed},

@@ -49,19 +49,30 @@ func Verbs() []VerbInfo {
 	now := []any{"--now", "{now}"}
 	argv := func(parts ...any) Template { return Template{Argv: parts} }
 	asOf := []any{"--as-of", "{as_of}"}
+	clocks := []string{"as_of", "valid_as_of", "available_as_of", "vintage", "horizon"}
+	// bounded asks with each bound that has a value, before what comes last.
+	bounded := func(parts ...any) Template {
+		return argv(append(parts, asOf, []any{"--valid-as-of", "{valid_as_of}"}, []any{"--available-as-of", "{available_as_of}"},
+			[]any{"--vintage", "{vintage}"}, []any{"--horizon", "{horizon}"}, now, "--json")...)
+	}
 	list := []VerbInfo{
 		{Init, "makes the working directory a project and its store root", nil, argv("init", "{name}")},
 		{Land, "lands a file of rows as one run", []string{"table", "rows", "run", "site", "format", "type"},
 			argv("context", "land", "{table}", "--rows", "{rows}", "--run-id", "{run}", "--site-id", "{site}", []any{"--format", "{format}"}, []any{"--type", "{type}"}, now, "--json")},
-		{Files, "lists the files a read of the table would open", []string{"table", "as_of"}, argv("context", "files", "{table}", asOf, now, "--json")},
-		{Scan, "prints every row of the table", []string{"table", "as_of"}, argv("context", "scan", "{table}", asOf, now, "--json")},
+		{Files, "lists the files a read of the table would open", append([]string{"table"}, clocks...), bounded("context", "files", "{table}")},
+		{Scan, "prints every row of the table", append([]string{"table"}, clocks...), bounded("context", "scan", "{table}")},
 		{Runs, "lists the committed runs of the table", []string{"table"}, argv("context", "runs", "{table}", now, "--json")},
 		{Compact, "folds the table, or every table", []string{"table"}, argv("context", "compact", []any{"{table}"}, now, "--json")},
 		{Check, "verifies every digest, chain, pointer and footer", nil, argv("context", "check", now, "--json")},
+<<<<<<< HEAD
 		{Describe, "prints the columns of the table and their types", []string{"table"}, argv("context", "describe", "{table}", now, "--json")},
 		{Rebuild, "makes the catalog of what can be derived again", nil, argv("context", "rebuild-catalog", now, "--json")},
 		{RunList, "lists the runs of pipelines that this machine knows of", nil, argv("run", "list", now, "--json")},
 		{Query, "answers a SELECT over the tables", []string{"sql", "as_of", "limit"}, argv("query", "{sql}", []any{"--limit", "{limit}"}, asOf, now, "--json")},
+=======
+		{Describe, "prints the columns of the table and their types", []string{"table", "horizon"}, argv("context", "describe", "{table}", []any{"--horizon", "{horizon}"}, now, "--json")},
+		{Query, "answers a SELECT over the tables", append([]string{"sql", "limit"}, clocks...), bounded("query", "{sql}", []any{"--limit", "{limit}"})},
+>>>>>>> 7fce888 (valid time, available time, horizon: pages, scenarios, steps; the verbs take their bounds)
 		{Probe, "finds out whether the bucket compares and swaps", nil, argv("sync", "probe", now, "--json")},
 		{Emit, "prints the bucket manifest this store contributes, asking no bucket", nil, argv("sync", "manifest", "--emit", now)},
 		{Push, "brings the bucket up to this store", nil, argv("sync", "push", now, "--json")},
