@@ -64,15 +64,10 @@ func Verbs() []VerbInfo {
 		{Runs, "lists the committed runs of the table", []string{"table"}, argv("context", "runs", "{table}", now, "--json")},
 		{Compact, "folds the table, or every table", []string{"table"}, argv("context", "compact", []any{"{table}"}, now, "--json")},
 		{Check, "verifies every digest, chain, pointer and footer", nil, argv("context", "check", now, "--json")},
-<<<<<<< HEAD
-		{Describe, "prints the columns of the table and their types", []string{"table"}, argv("context", "describe", "{table}", now, "--json")},
+		{Describe, "prints the columns of the table and their types", []string{"table", "horizon"}, argv("context", "describe", "{table}", []any{"--horizon", "{horizon}"}, now, "--json")},
 		{Rebuild, "makes the catalog of what can be derived again", nil, argv("context", "rebuild-catalog", now, "--json")},
 		{RunList, "lists the runs of pipelines that this machine knows of", nil, argv("run", "list", now, "--json")},
-		{Query, "answers a SELECT over the tables", []string{"sql", "as_of", "limit"}, argv("query", "{sql}", []any{"--limit", "{limit}"}, asOf, now, "--json")},
-=======
-		{Describe, "prints the columns of the table and their types", []string{"table", "horizon"}, argv("context", "describe", "{table}", []any{"--horizon", "{horizon}"}, now, "--json")},
 		{Query, "answers a SELECT over the tables", append([]string{"sql", "limit"}, clocks...), bounded("query", "{sql}", []any{"--limit", "{limit}"})},
->>>>>>> 7fce888 (valid time, available time, horizon: pages, scenarios, steps; the verbs take their bounds)
 		{Probe, "finds out whether the bucket compares and swaps", nil, argv("sync", "probe", now, "--json")},
 		{Emit, "prints the bucket manifest this store contributes, asking no bucket", nil, argv("sync", "manifest", "--emit", now)},
 		{Push, "brings the bucket up to this store", nil, argv("sync", "push", now, "--json")},
