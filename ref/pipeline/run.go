@@ -124,7 +124,7 @@ func (w *work) open(ctx context.Context) error {
 func (w *work) batch(ctx context.Context, p pull) (more bool, err error) {
 	rows, err := land.Read(ctx, w.o.Store, land.Options{
 		Table: w.t.Name(), SiteID: w.o.Store.Node(), PipelineID: w.o.Pipeline.ID, TempDir: w.o.TempDir,
-		InputName: "the source", Inputs: p.inputs(), Progress: func(n int64) {
+		Normalize: w.o.Pipeline.Normalize, InputName: "the source", Inputs: p.inputs(), Progress: func(n int64) {
 			if w.o.Progress != nil {
 				w.o.Progress(w.t.Name(), n)
 			}
