@@ -2,7 +2,6 @@ package colfile
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"runtime"
 	"sync"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/flight"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
@@ -51,7 +49,7 @@ func newFlatEncoder(out *countingWriter, sc *arrow.Schema, props *parquet.Writer
 			return nil, err
 		}
 	}
-	if err := meta.Append("ARROW:schema", base64.StdEncoding.EncodeToString(flight.SerializeSchema(sc, props.Allocator()))); err != nil {
+	if err := meta.Append(arrowSchema, SerializedSchema(sc)); err != nil {
 		return nil, err
 	}
 	pq, err := file.NewParquetWriterWithError(out, ps.Root(), file.WithWriterProps(props), file.WithWriteMetadata(meta))

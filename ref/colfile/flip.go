@@ -57,6 +57,9 @@ func flip(f *os.File, path string, toUTC bool) (int, error) {
 	if err != nil {
 		return 0, damaged(path, "has no readable footer").Wrap(err)
 	}
+	if err := levelsWithin(footer); err != nil {
+		return 0, damaged(path, "has a footer that cannot be read").Wrap(err)
+	}
 	n, err := FlipUTC(footer, toUTC)
 	if err != nil {
 		return 0, damaged(path, "has a footer that cannot be read").Wrap(err)
@@ -71,27 +74,39 @@ func flip(f *os.File, path string, toUTC bool) (int, error) {
 }
 
 func readFooter(f parquet.ReaderAtSeeker) ([]byte, int64, error) {
+	n, err := footerLength(f)
+	if err != nil {
+		return nil, 0, err
+	}
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return nil, 0, err
 	}
-	if size < 12 {
-		return nil, 0, fmt.Errorf("it is %d bytes long", size)
-	}
-	tail := make([]byte, 8)
-	if _, err := f.ReadAt(tail, size-8); err != nil && err != io.EOF {
-		return nil, 0, err
-	}
-	if string(tail[4:]) != magic {
-		return nil, 0, fmt.Errorf("it ends with %q, not with %q", tail[4:], magic)
-	}
-	n := int64(binary.LittleEndian.Uint32(tail))
-	if n > size-12 || n > maxFooter {
-		return nil, 0, fmt.Errorf("it promises a footer of %d bytes in a file of %d", n, size)
-	}
 	footer := make([]byte, n)
 	_, err = f.ReadAt(footer, size-8-n)
 	return footer, size - 8 - n, err
+}
+
+func footerLength(f parquet.ReaderAtSeeker) (int64, error) {
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return 0, err
+	}
+	if size < 12 {
+		return 0, fmt.Errorf("it is %d bytes long", size)
+	}
+	tail := make([]byte, 8)
+	if _, err := f.ReadAt(tail, size-8); err != nil && err != io.EOF {
+		return 0, err
+	}
+	if string(tail[4:]) != magic {
+		return 0, fmt.Errorf("it ends with %q, not with %q", tail[4:], magic)
+	}
+	n := int64(binary.LittleEndian.Uint32(tail))
+	if n > size-12 || n > maxFooter {
+		return 0, fmt.Errorf("it promises a footer of %d bytes in a file of %d", n, size)
+	}
+	return n, nil
 }
 
 // OpenFlipped copies the part at path to memory (a file without a name on Linux, a temporary file elsewhere) with its

@@ -30,6 +30,9 @@ func readerOf(src parquet.ReaderAtSeeker) (*file.Reader, error) {
 	if err := (&walker{data: footer}).skip(structType, false, 0); err != nil {
 		return nil, err
 	}
+	if err := levelsWithin(footer); err != nil {
+		return nil, err
+	}
 	meta, err := metadata.NewFileMetaData(footer, nil)
 	if err != nil {
 		return nil, err

@@ -83,7 +83,7 @@ func rowGroupsHold(r *file.Reader, path string, rows int64) error {
 type Info struct {
 	Schema *arrow.Schema
 	Rows   int64
-	// Annotated names the columns that carry Parquet's own JSON annotation: DuckDB gives those a type of its own, and reads no
+	// Annotated names the columns (a.b for the field b of a) that carry Parquet's own JSON annotation: DuckDB gives those a type of its own, and reads no
 	// list of files in which others hold the same column as plain text.
 	Annotated []string
 }
@@ -113,7 +113,7 @@ func infoOf(src parquet.ReaderAtSeeker, path string) (info Info, err error) {
 	for i := range r.MetaData().Schema.NumColumns() {
 		c := r.MetaData().Schema.Column(i)
 		if _, ok := c.LogicalType().(pqschema.JSONLogicalType); ok {
-			info.Annotated = append(info.Annotated, c.Name())
+			info.Annotated = append(info.Annotated, c.Path())
 		}
 	}
 	info.Schema, err = schemaOf(fr, path)
@@ -133,19 +133,17 @@ func schemaOf(fr *pqarrow.FileReader, path string) (sc *arrow.Schema, err error)
 	return withJSON(sc, fr), nil
 }
 
-// withJSON marks the json columns of a part: the library forgets what ARROW:schema says of them, and reads text annotated JSON
-// as bare bytes.
+// withJSON marks the json columns and the variants of a part, at every depth: the library forgets what ARROW:schema says of them,
+// and reads text annotated JSON as bare bytes.
 func withJSON(sc *arrow.Schema, fr *pqarrow.FileReader) *arrow.Schema {
 	meta := fr.ParquetReader().MetaData()
-	isJSON := map[string]bool{}
-	if text := meta.KeyValueMetadata().FindValue("ARROW:schema"); text != nil {
+	said := map[string]arrow.Field{}
+	if text := meta.KeyValueMetadata().FindValue(arrowSchema); text != nil {
 		if raw, err := base64.StdEncoding.DecodeString(*text); err == nil {
 			// Metadata that cannot be read says nothing: the columns are the text they are stored as.
-			if stored, err := flight.DeserializeSchema(raw, memory.DefaultAllocator); err == nil {
-				for _, f := range stored.Fields() {
-					e, ok := f.Type.(arrow.ExtensionType)
-					name, _ := f.Metadata.GetValue("ARROW:extension:name")
-					isJSON[f.Name] = ok && e.ExtensionName() == "arrow.json" || name == "arrow.json"
+			if kept, err := flight.DeserializeSchema(raw, memory.DefaultAllocator); err == nil {
+				for _, f := range kept.Fields() {
+					said[f.Name] = f
 				}
 			}
 		}
@@ -156,13 +154,54 @@ func withJSON(sc *arrow.Schema, fr *pqarrow.FileReader) *arrow.Schema {
 		if leaf < meta.Schema.NumColumns() {
 			fields[i] = textField(f, meta.Schema.Column(leaf))
 		}
-		if f.Type.ID() == arrow.STRING && isJSON[f.Name] {
-			fields[i].Metadata = arrow.NewMetadata([]string{"ARROW:extension:name"}, []string{"arrow.json"})
+		if kept, ok := said[f.Name]; ok {
+			fields[i] = withExtension(fields[i], kept)
 		}
 		leaf += leafCount(f.Type)
 	}
 	md := sc.Metadata()
 	return arrow.NewSchema(fields, &md)
+}
+
+const (
+	extensionName = "ARROW:extension:name"
+	jsonExtension = "arrow.json"
+)
+
+// withExtension takes over what kept, the field as its writer had it, says of f and of what lies in it.
+func withExtension(f, kept arrow.Field) arrow.Field {
+	name, _ := kept.Metadata.GetValue(extensionName)
+	if e, ok := kept.Type.(arrow.ExtensionType); ok {
+		name, kept.Type = e.ExtensionName(), e.StorageType()
+	}
+	if name == jsonExtension && f.Type.ID() == arrow.STRING || name != "" && f.Type.ID() == arrow.STRUCT {
+		values := f.Metadata.ToMap()
+		values[extensionName] = name
+		f.Metadata = arrow.MetadataFrom(values)
+	}
+	switch t := f.Type.(type) {
+	case *arrow.StructType:
+		from, ok := kept.Type.(*arrow.StructType)
+		if !ok || from.NumFields() != t.NumFields() {
+			break
+		}
+		inner := t.Fields()
+		for i := range inner {
+			if inner[i].Name == from.Field(i).Name {
+				inner[i] = withExtension(inner[i], from.Field(i))
+			}
+		}
+		f.Type = arrow.StructOf(inner...)
+	case *arrow.MapType:
+		if from, ok := kept.Type.(*arrow.MapType); ok {
+			f.Type = arrow.MapOfFields(t.KeyField(), withExtension(t.ItemField(), from.ItemField()))
+		}
+	case *arrow.ListType:
+		if from, ok := kept.Type.(*arrow.ListType); ok {
+			f.Type = arrow.ListOfField(withExtension(t.ElemField(), from.ElemField()))
+		}
+	}
+	return f
 }
 
 func arrowReader(r *file.Reader, path string, batch int64) (fr *pqarrow.FileReader, err error) {

@@ -126,7 +126,7 @@ func textField(f arrow.Field, column *pqschema.Column) arrow.Field {
 	}
 	switch column.LogicalType().(type) {
 	case pqschema.JSONLogicalType:
-		f.Metadata = arrow.NewMetadata([]string{"ARROW:extension:name"}, []string{"arrow.json"})
+		f.Metadata = arrow.NewMetadata([]string{extensionName}, []string{jsonExtension})
 	case pqschema.EnumLogicalType:
 	default:
 		return f
@@ -246,8 +246,8 @@ func (s *Scanner) Close() error {
 	return s.reader.Close()
 }
 
-// FineColumns reads every nanosecond timestamp column of a part and names, sorted, those with digits below the microsecond:
-// what the writer of a foreign part did not record. Never nil without an error. StorePartDamaged where it cannot be read.
+// FineColumns reads every nanosecond timestamp column of a part and names, sorted, those with digits below the microsecond, and
+// every nested column with instants: what the writer of a foreign part did not record. Never nil without an error. StorePartDamaged where it cannot be read.
 func FineColumns(ctx context.Context, fsys vfs.FS, path string) ([]string, error) {
 	f, err := open(fsys, path)
 	if err != nil {
@@ -260,11 +260,16 @@ func FineColumns(ctx context.Context, fsys vfs.FS, path string) ([]string, error
 	}
 	fine, times := []string{}, []string{}
 	for _, field := range info.Schema.Fields() {
-		if ts, ok := field.Type.(*arrow.TimestampType); ok && ts.Unit == arrow.Nanosecond {
+		switch {
+		case !hasInstants(field.Type):
+		case nested(field.Type):
+			fine = append(fine, field.Name) // not looked into: it may have
+		default:
 			times = append(times, field.Name)
 		}
 	}
 	if len(times) == 0 {
+		sort.Strings(fine)
 		return fine, nil
 	}
 	s, err := NewScanner(ctx, f, path, times)

@@ -38,7 +38,7 @@ type Options struct {
 type Writer struct {
 	out   countingWriter
 	pq    encoder
-	times []int // indexes of timestamp columns
+	times []int // indexes of columns that hold instants
 	names []string
 	fine  map[int]bool
 	rows  int64
@@ -87,30 +87,59 @@ func WriterProperties(sc *arrow.Schema, o Options) *parquet.WriterProperties {
 	if o.Allocator != nil {
 		props = append(props, parquet.WithAllocator(o.Allocator))
 	}
-	for _, f := range sc.Fields() {
-		// Only flat columns: the path of such a column is its name.
-		path := parquet.ColumnPath{f.Name}
-		switch f.Type.ID() {
-		case arrow.INT32, arrow.INT64, arrow.TIMESTAMP:
-			props = append(props, parquet.WithDictionaryPath(path, false), parquet.WithEncodingPath(path, parquet.Encodings.DeltaBinaryPacked))
-		case arrow.FLOAT64:
-			props = append(props, parquet.WithDictionaryPath(path, false))
+	// The library knows a path by its text, in which a column "a.b" is the field b of a.
+	seen := map[string]int{}
+	for _, l := range leavesOf(nil, sc.Fields(), nil) {
+		seen[l.path.String()]++
+	}
+	for _, l := range leavesOf(nil, sc.Fields(), nil) {
+		if seen[l.path.String()] > 1 {
+			continue
 		}
-		if slices.Contains(o.Bloom, f.Name) && bloomable(f.Type) {
+		switch l.id {
+		case arrow.INT32, arrow.INT64, arrow.TIMESTAMP:
+			props = append(props, parquet.WithDictionaryPath(l.path, false), parquet.WithEncodingPath(l.path, parquet.Encodings.DeltaBinaryPacked))
+		case arrow.FLOAT64, arrow.FLOAT32, arrow.FLOAT16:
+			props = append(props, parquet.WithDictionaryPath(l.path, false))
+		}
+		if len(l.path) == 1 && slices.Contains(o.Bloom, l.path[0]) && bloomable(l.id) {
 			// The library's own default is a megabyte for each chunk.
 			ndv := rows
 			if o.BloomRows > 0 {
 				ndv = min(ndv, o.BloomRows)
 			}
-			props = append(props, parquet.WithBloomFilterEnabledPath(path, true), parquet.WithBloomFilterNDVPath(path, ndv))
+			props = append(props, parquet.WithBloomFilterEnabledPath(l.path, true), parquet.WithBloomFilterNDVPath(l.path, ndv))
 		}
 	}
 	return parquet.NewWriterProperties(props...)
 }
 
 // bloomable: the columns whose filters a reader asks.
-func bloomable(dt arrow.DataType) bool {
-	return dt.ID() == arrow.INT32 || dt.ID() == arrow.INT64 || dt.ID() == arrow.STRING
+func bloomable(id arrow.Type) bool {
+	return id == arrow.INT32 || id == arrow.INT64 || id == arrow.STRING
+}
+
+// leaf is a column of Parquet's own, below one of ours.
+type leaf struct {
+	path parquet.ColumnPath
+	id   arrow.Type
+}
+
+func leavesOf(to []leaf, fields []arrow.Field, under parquet.ColumnPath) []leaf {
+	for _, f := range fields {
+		path := append(slices.Clone(under), f.Name)
+		switch t := f.Type.(type) {
+		case *arrow.StructType:
+			to = leavesOf(to, t.Fields(), path)
+		case *arrow.MapType:
+			to = leavesOf(to, []arrow.Field{{Name: "key", Type: t.KeyType()}, {Name: "value", Type: t.ItemType()}}, append(path, "key_value"))
+		case arrow.ListLikeType:
+			to = leavesOf(to, []arrow.Field{{Name: "element", Type: t.Elem()}}, append(path, "list"))
+		default:
+			to = append(to, leaf{path, f.Type.ID()})
+		}
+	}
+	return to
 }
 
 // NewWriter starts a part with the columns of sc on out, which is not closed. A failure to write is StoreWriteFailed.
@@ -120,12 +149,12 @@ func NewWriter(out io.Writer, sc *arrow.Schema, o Options) (w *Writer, err error
 	boundCodecs() // here too, so that no reader beside a writer changes the registry under it
 	w = &Writer{out: countingWriter{to: out}, fine: map[int]bool{}, limit: RowGroupBytes}
 	for i, f := range sc.Fields() {
-		if ts, ok := f.Type.(*arrow.TimestampType); ok && ts.Unit == arrow.Nanosecond {
+		if hasInstants(f.Type) {
 			w.times = append(w.times, i)
 		}
 		w.names = append(w.names, f.Name)
 	}
-	opts := []pqarrow.WriterOption{pqarrow.WithStoreSchema()}
+	var opts []pqarrow.WriterOption
 	if o.Allocator != nil {
 		opts = append(opts, pqarrow.WithAllocator(o.Allocator))
 	}
@@ -136,7 +165,7 @@ func NewWriter(out io.Writer, sc *arrow.Schema, o Options) (w *Writer, err error
 	if flat {
 		w.pq, err = newFlatEncoder(&w.out, sc, WriterProperties(sc, o), opts...)
 	} else {
-		w.pq, err = pqarrow.NewFileWriter(sc, &w.out, WriterProperties(sc, o), pqarrow.NewArrowWriterProperties(opts...))
+		w.pq, err = newNestedEncoder(&w.out, sc, WriterProperties(sc, o), opts...)
 	}
 	return w, err
 }
@@ -165,23 +194,66 @@ func (w *Writer) Write(rec arrow.RecordBatch) (err error) {
 // rawBytes is about what the values of a record take, without what they share with others.
 func rawBytes(rec arrow.RecordBatch) (n int64) {
 	for _, column := range rec.Columns() {
-		if e, ok := column.(array.ExtensionArray); ok {
-			column = e.Storage()
-		}
-		switch a := column.(type) {
-		case array.BinaryLike:
-			n += int64(len(a.ValueBytes()))
-		default:
-			n += 8 * int64(a.Len())
-		}
+		n += rawBytesOf(column)
 	}
 	return n
 }
 
-// hasFineDigits reports whether a nanosecond timestamp column holds digits below the microsecond.
+func rawBytesOf(column arrow.Array) (n int64) {
+	switch a := column.(type) {
+	case array.ExtensionArray:
+		return rawBytesOf(a.Storage())
+	case *array.Struct:
+		for i := range a.NumField() {
+			n += rawBytesOf(a.Field(i))
+		}
+		return n
+	case array.ListLike:
+		if a.Len() == 0 {
+			return 0
+		}
+		begin, _ := a.ValueOffsets(0)
+		_, end := a.ValueOffsets(a.Len() - 1)
+		items := array.NewSlice(a.ListValues(), begin, end)
+		defer items.Release()
+		return 4*int64(a.Len()) + rawBytesOf(items)
+	case array.BinaryLike:
+		return int64(len(a.ValueBytes()))
+	}
+	if t, ok := column.DataType().(arrow.FixedWidthDataType); ok && column.DataType().ID() != arrow.DICTIONARY {
+		return int64(max(1, t.BitWidth()/8)) * int64(column.Len())
+	}
+	return 8 * int64(column.Len())
+}
+
+// hasInstants says whether values of dt hold nanosecond instants at any depth.
+func hasInstants(dt arrow.DataType) bool {
+	switch t := dt.(type) {
+	case *arrow.TimestampType:
+		return t.Unit == arrow.Nanosecond
+	case *arrow.StructType:
+		return slices.ContainsFunc(t.Fields(), func(f arrow.Field) bool { return hasInstants(f.Type) })
+	case arrow.ListLikeType:
+		return hasInstants(t.Elem())
+	}
+	return false
+}
+
+// hasFineDigits reports whether a column holds nanosecond instants with digits below the microsecond, at any depth.
 func hasFineDigits(col arrow.Array) bool {
+	switch a := col.(type) {
+	case *array.Struct:
+		for i := range a.NumField() {
+			if hasFineDigits(a.Field(i)) {
+				return true
+			}
+		}
+		return false
+	case array.ListLike:
+		return hasInstants(a.DataType()) && hasFineDigits(a.ListValues())
+	}
 	ts, ok := col.(*array.Timestamp)
-	if !ok {
+	if !ok || !hasInstants(ts.DataType()) {
 		return false
 	}
 	values := ts.TimestampValues()
@@ -207,7 +279,7 @@ func (w *Writer) Rows() int64 { return w.rows }
 // Bytes counts the bytes handed to the underlying writer.
 func (w *Writer) Bytes() int64 { return w.out.n }
 
-// FineColumns names the timestamp columns in which a value has digits below the microsecond, sorted; never nil.
+// FineColumns names the columns in which an instant, at any depth, has digits below the microsecond, sorted; never nil.
 func (w *Writer) FineColumns() []string {
 	names := []string{}
 	for i := range w.fine {

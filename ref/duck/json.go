@@ -20,6 +20,9 @@ type group struct {
 	// not in it.
 	bits  map[string][]byte
 	index string // the column that holds a row's place in names, "" where nothing asks for it
+	// inner has the type that a column has in all files of the group, where plain text in it is to be read as json.
+	inner  map[string]schema.Type
+	writes bool // the rows go into a part
 	// origin is Table.Origin, places what it says of each of names.
 	origin string
 	places []int
@@ -56,14 +59,17 @@ func (g *group) raw(fsys vfs.FS, columns []schema.Column) ([]group, error) {
 		return nil, nil
 	}
 	var documents []string
+	var nested []schema.Column
 	hidden := false
 	for _, c := range columns {
 		hidden = hidden || schema.FoldName(c.Name) == fileIndex
 		if c.Type.Kind == schema.JSON {
 			documents = append(documents, c.Name)
+		} else if hasJSON(c.Type) {
+			nested = append(nested, c)
 		}
 	}
-	if len(documents) == 0 && (g.origin == "" || !hidden) {
+	if len(documents)+len(nested) == 0 && (g.origin == "" || !hidden) {
 		if g.origin != "" {
 			g.index = unused(columns)
 		}
@@ -90,11 +96,20 @@ func (g *group) raw(fsys vfs.FS, columns []schema.Column) ([]group, error) {
 		if hidden && g.origin != "" {
 			alike = f.Path
 		}
+		inner, err := textInside(fsys, f, nested)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range nested {
+			if t, ok := inner[c.Name]; ok {
+				alike += fmt.Sprintf("\x00%s %s", c.Name, t)
+			}
+		}
 		n, ok := at[alike]
 		if !ok {
 			n = len(out)
 			at[alike] = n
-			out = append(out, group{turned: g.turned, bits: map[string][]byte{}, origin: g.origin})
+			out = append(out, group{turned: g.turned, writes: g.writes, bits: map[string][]byte{}, inner: inner, origin: g.origin})
 		}
 		out[n].add(f, g.names[i], g.places[i])
 		for name, bit := range bits {
@@ -138,6 +153,80 @@ func textColumns(fsys vfs.FS, f File) (text func(string) bool, annotated []strin
 		t, ok := in.Lookup(name)
 		return ok && t.Kind == schema.Utf8
 	}, info.Annotated, nil
+}
+
+// textInside gives the types that a file has of those of the columns in which text of it is to be read as json.
+func textInside(fsys vfs.FS, f File, columns []schema.Column) (map[string]schema.Type, error) {
+	if len(columns) == 0 {
+		return nil, nil
+	}
+	in, err := columnsOf(fsys, f.Path)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]schema.Type{}
+	for _, c := range columns {
+		if from, ok := in.Lookup(c.Name); ok && becomesJSON(from, c.Type) {
+			found[c.Name] = from
+		}
+	}
+	return found, nil
+}
+
+// hasJSON says whether a value of type t holds json at any depth.
+func hasJSON(t schema.Type) bool {
+	switch t.Kind {
+	case schema.JSON:
+		return true
+	case schema.List, schema.Map:
+		return hasJSON(*t.Elem)
+	case schema.Struct:
+		return slices.ContainsFunc(t.Fields, func(f schema.Field) bool { return hasJSON(f.Type) })
+	}
+	return false
+}
+
+// becomesJSON says whether text in values of type from is json in those of type to.
+func becomesJSON(from, to schema.Type) bool {
+	switch {
+	case to.Kind == schema.JSON:
+		return from.Kind == schema.Utf8
+	case from.Kind != to.Kind:
+		return false
+	case to.Kind == schema.List || to.Kind == schema.Map:
+		return becomesJSON(*from.Elem, *to.Elem)
+	case to.Kind == schema.Struct:
+		return slices.ContainsFunc(from.Fields, func(f schema.Field) bool {
+			i := slices.IndexFunc(to.Fields, func(g schema.Field) bool { return g.Name == f.Name })
+			return i >= 0 && becomesJSON(f.Type, to.Fields[i].Type)
+		})
+	}
+	return false
+}
+
+// rebuilt is value, which is of type from, with its text quoted where to has json. Fields that only to has are left to the cast.
+func rebuilt(value string, from, to schema.Type, depth int) string {
+	if !becomesJSON(from, to) {
+		return value
+	}
+	item := fmt.Sprintf("x%d", depth)
+	switch to.Kind {
+	case schema.JSON:
+		return quoted(value)
+	case schema.List:
+		return "list_transform(" + value + ", lambda " + item + ": " + rebuilt(item, *from.Elem, *to.Elem, depth+1) + ")"
+	case schema.Map:
+		entry := "{'key': " + item + ".key, 'value': " + rebuilt(item+".value", *from.Elem, *to.Elem, depth+1) + "}"
+		return "map_from_entries(list_transform(map_entries(" + value + "), lambda " + item + ": " + entry + "))"
+	}
+	var fields []string
+	for _, f := range from.Fields {
+		if i := slices.IndexFunc(to.Fields, func(g schema.Field) bool { return g.Name == f.Name }); i >= 0 {
+			member := "struct_extract(" + value + ", " + Text(f.Name) + ")"
+			fields = append(fields, Ident(f.Name)+" := "+rebuilt(member, f.Type, to.Fields[i].Type, depth))
+		}
+	}
+	return "CASE WHEN " + value + " IS NULL THEN NULL ELSE struct_pack(" + strings.Join(fields, ", ") + ") END"
 }
 
 // unused is a name that none of the columns has.

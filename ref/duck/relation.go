@@ -20,7 +20,8 @@ type File struct {
 }
 
 // Table is what a relation is made of. Root is the absolute store root all files lie in. PrimaryKey nil reads the union of all
-// rows. AllNanos asks for every timestamp as TIMESTAMP_NS, whatever the files hold: what a writer of parts needs.
+// rows. AllNanos is for a writer of parts: every timestamp is TIMESTAMP_NS, whatever the files hold, and a vector the list of its
+// items.
 type Table struct {
 	Root       string
 	Columns    []schema.Column
@@ -57,7 +58,7 @@ type Table struct {
 }
 
 // Relation is a table's rows as SQL (one SELECT, no semicolon), the same without rows, its columns, the names DuckDB opens
-// for it, the columns seen as TIMESTAMP_NS, and those in which a file has digits below the microsecond. Empty tells names and
+// for it, the columns whose instants are seen as TIMESTAMP_NS, and those in which a file has digits below the microsecond. Empty tells names and
 // types without a file being opened.
 type Relation struct {
 	SQL     string
@@ -73,25 +74,15 @@ type Relation struct {
 func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation, error) {
 	rel := Relation{Nanos: map[string]bool{}, Fine: map[string]bool{}, Columns: t.Columns}
 	plain, turned := group{origin: t.Origin}, group{origin: t.Origin}
-	var nested []string
-	for _, c := range t.Columns {
-		// No writer notes the digits of instants inside structs, lists and maps: such columns are always read exactly.
-		if c.Type.Kind != schema.Timestamp && hasTimestamp(c.Type) {
-			nested = append(nested, c.Name)
-		}
-	}
 	for i, f := range t.Files {
 		fine, err := t.fine(ctx, fsys, f)
 		if err != nil {
 			return rel, err
 		}
-		if !t.Coarse {
-			fine = slices.Concat(fine, nested)
-		}
 		for _, name := range fine {
 			rel.Fine[name] = true
 		}
-		name, err := s.open(t.Root, f.Path, len(fine) > 0)
+		name, err := s.open(fsys, t.Root, f.Path, len(fine) > 0)
 		if err != nil {
 			return rel, err
 		}
@@ -109,10 +100,11 @@ func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation,
 		}
 	}
 	for _, c := range rel.Columns {
-		rel.Nanos[c.Name] = hasTimestamp(c.Type) && (t.AllNanos || rel.Fine[c.Name])
+		rel.Nanos[c.Name] = hasTimestamp(c.Type) && (t.AllNanos || rel.Fine[c.Name] || c.Type.Kind != schema.Timestamp)
 	}
 	rel.Empty = empty(rel.Columns, func(c schema.Column) string { return SQLType(c.Type, rel.Nanos[c.Name]) })
 	turned.turned = true
+	plain.writes, turned.writes = t.AllNanos, t.AllNanos
 	var parts []string
 	for _, g := range []group{plain, turned} {
 		split, err := g.raw(fsys, rel.Columns)
@@ -161,8 +153,11 @@ func (t *Table) fine(ctx context.Context, fsys vfs.FS, f File) ([]string, error)
 	return colfile.FineColumns(ctx, fsys, f.Path)
 }
 
-func (s *Session) open(root, path string, turn bool) (string, error) {
+func (s *Session) open(fsys vfs.FS, root, path string, turn bool) (string, error) {
 	if !turn {
+		if err := colfile.Shallow(fsys, path); err != nil {
+			return "", err
+		}
 		return s.Path(root, path)
 	}
 	name, done, err := colfile.OpenFlipped(path)
@@ -189,7 +184,16 @@ func (g *group) sql(columns []schema.Column, nanos map[string]bool) string {
 		case len(g.bits[c.Name]) > 0:
 			outer.WriteString(g.document(c.Name) + " AS " + name)
 		default:
-			outer.WriteString("CAST(" + name + " AS " + SQLType(c.Type, nanos[c.Name]) + ") AS " + name)
+			value := name
+			if from, ok := g.inner[c.Name]; ok {
+				value = rebuilt(name, from, c.Type, 0)
+			}
+			value = "CAST(" + value + " AS " + SQLType(c.Type, nanos[c.Name]) + ")"
+			if g.writes && hasVector(c.Type) {
+				// The cast before has looked at the dimension. The engine writes a null ARRAY wrongly, and a list rightly.
+				value = "CAST(" + value + " AS " + storedType(c.Type, nanos[c.Name]) + ")"
+			}
+			outer.WriteString(value + " AS " + name)
 		}
 	}
 	if g.origin != "" {

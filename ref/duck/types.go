@@ -2,6 +2,7 @@ package duck
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"contextful/ref/schema"
@@ -65,6 +66,19 @@ func hasTimestamp(t schema.Type) bool {
 				return true
 			}
 		}
+	}
+	return false
+}
+
+// hasVector says whether a value of type t holds a vector at any depth.
+func hasVector(t schema.Type) bool {
+	switch t.Kind {
+	case schema.Vector32, schema.Vector16:
+		return true
+	case schema.List, schema.Map:
+		return hasVector(*t.Elem)
+	case schema.Struct:
+		return slices.ContainsFunc(t.Fields, func(f schema.Field) bool { return hasVector(f.Type) })
 	}
 	return false
 }

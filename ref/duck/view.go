@@ -2,11 +2,14 @@ package duck
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"contextful/ref/colfile"
 	"contextful/ref/decl"
+	"contextful/ref/fault"
 	"contextful/ref/manifest"
 	"contextful/ref/schema"
 	"contextful/ref/store"
@@ -90,56 +93,104 @@ func runsUnique(v *store.View) bool {
 // reconcile compares what the engine finds in the files with the columns known, and where they differ merges every file's schema in
 // (store.reconcile.lattice; keys are not judged here).
 func (s *Session) reconcile(ctx context.Context, fsys vfs.FS, t Table, paths []string) ([]schema.Column, error) {
-	known := map[string]schema.Type{}
-	for _, c := range t.Columns {
-		known[schema.FoldName(c.Name)] = c.Type
-	}
-	rows, err := s.conn.QueryContext(ctx, "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM "+ReadParquet(paths)+")")
+	stored, err := s.described(ctx, empty(t.Columns, func(c schema.Column) string { return storedType(c.Type, true) }))
 	if err != nil {
-		return nil, s.Explain(err)
+		return nil, err
 	}
-	defer rows.Close()
-	agree := true
-	for rows.Next() {
-		var name, found string
-		if err := rows.Scan(&name, &found); err != nil {
-			return nil, s.Explain(err)
-		}
-		typ, ok := known[schema.FoldName(name)]
-		agree = agree && ok && reads(typ, found)
+	known := map[string]int{}
+	for i, c := range t.Columns {
+		known[schema.FoldName(c.Name)] = i
 	}
-	if err := rows.Err(); err != nil {
-		return nil, s.Explain(err)
+	found, err := s.described(ctx, "SELECT * FROM "+ReadParquet(paths))
+	agree := err == nil
+	for _, c := range found {
+		i, ok := known[schema.FoldName(c.name)]
+		agree = agree && ok && reads(t.Columns[i].Type, stored[i].typ, c.typ)
 	}
 	if agree {
 		return t.Columns, nil
 	}
 	merged := &schema.Schema{Columns: t.Columns}
 	for _, f := range t.Files {
-		info, err := colfile.ReadInfo(fsys, f.Path)
-		if err != nil {
-			return nil, err
-		}
-		in, err := schema.FromArrow(info.Schema)
+		in, err := columnsOf(fsys, f.Path)
 		if err != nil {
 			return nil, err
 		}
 		if merged, err = schema.Merge(merged, &schema.Schema{Columns: in.Columns}, nil); err != nil {
-			return nil, err
+			return nil, inFile(t.Root, f, err)
 		}
 	}
-	return merged.Columns, nil
+	// The files agree among themselves, and yet the engine does not read them.
+	return merged.Columns, err
 }
 
-// reads says whether a column of type t holds every value of the engine's type found.
-func reads(t schema.Type, found string) bool {
+type described struct{ name, typ string }
+
+// described asks for the names and types of a query's columns.
+func (s *Session) described(ctx context.Context, query string) ([]described, error) {
+	rows, err := s.conn.QueryContext(ctx, "SELECT column_name, column_type FROM (DESCRIBE "+query+")")
+	if err != nil {
+		return nil, s.Explain(err)
+	}
+	defer rows.Close()
+	var columns []described
+	for rows.Next() {
+		var c described
+		if err := rows.Scan(&c.name, &c.typ); err != nil {
+			return nil, s.Explain(err)
+		}
+		columns = append(columns, c)
+	}
+	return columns, s.Explain(rows.Err())
+}
+
+// Mismatch looks, after the engine has failed over the files of t, for one that is not what the table's columns say: a file whose
+// schema cannot be read, or that holds a column in a type no landing could have given it. nil where there is none.
+// StorePartDamaged, naming file, column and both types, or what the file's schema itself refuses.
+func Mismatch(fsys vfs.FS, t Table) error {
+	for _, f := range t.Files {
+		in, err := columnsOf(fsys, f.Path)
+		if err != nil {
+			return inFile(t.Root, f, err)
+		}
+		for _, c := range in.Columns {
+			typ, ok := (&schema.Schema{Columns: t.Columns}).Lookup(c.Name)
+			if !ok {
+				continue
+			}
+			if _, err := schema.MergeType(typ, c.Type); err != nil {
+				name := strings.TrimPrefix(f.Path, t.Root+"/")
+				return fault.New(fault.StorePartDamaged, name, fmt.Sprintf("part %s holds the column %q as %s, and the table as %s", name, c.Name, c.Type, typ))
+			}
+		}
+	}
+	return nil
+}
+
+// inFile names the file in a refusal about its columns.
+func inFile(root string, f File, err error) error {
+	var refused *fault.Error
+	if errors.As(err, &refused) && !strings.Contains(refused.Message, f.Path) {
+		refused.Message += " (in " + strings.TrimPrefix(f.Path, root+"/") + ")"
+	}
+	return err
+}
+
+func columnsOf(fsys vfs.FS, path string) (*schema.Schema, error) {
+	info, err := colfile.ReadInfo(fsys, path)
+	if err != nil {
+		return nil, err
+	}
+	return schema.FromArrow(info.Schema)
+}
+
+// reads says whether a column of type t, which the engine calls stored, holds every value of the engine's type found.
+func reads(t schema.Type, stored, found string) bool {
 	switch t.Kind {
-	case schema.Timestamp:
-		return found == "TIMESTAMP WITH TIME ZONE" || found == "TIMESTAMP_NS"
 	case schema.Float64:
 		return found == "DOUBLE" || found == "BIGINT"
 	case schema.None:
 		return false
 	}
-	return t.Scalar() && found == storedType(t, false)
+	return strings.ReplaceAll(found, "TIMESTAMP WITH TIME ZONE", "TIMESTAMP_NS") == stored
 }

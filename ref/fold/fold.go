@@ -12,7 +12,6 @@ import (
 	"contextful/ref/duck"
 	"contextful/ref/fault"
 	"contextful/ref/manifest"
-	"contextful/ref/schema"
 	"contextful/ref/store"
 )
 
@@ -131,7 +130,7 @@ func (s *Staged) Keep(base string) error {
 
 // Stage makes a pass up to the sealed snapshot and publishes nothing. Where there is no run to fold, Staged.Nothing is true.
 // Refusals before anything is staged: StoreUnsupported (a table that declares indexes, snapshot
-// or masks, or a column whose type the engine's writer cannot keep), StoreKeyWidened, and what store.Resolve refuses. Then
+// or masks), StoreKeyWidened, and what store.Resolve refuses. Then
 // StorePartDamaged where an input is not what its manifest says, StoreWriteFailed, StorePointerMoved.
 func Stage(ctx context.Context, st *store.Store, o Options) (_ *Staged, err error) {
 	table, err := st.Table(o.Table)
@@ -283,27 +282,4 @@ func nonce() string {
 	b := make([]byte, 16)
 	_, _ = rand.Read(b)
 	return hex.EncodeToString(b)
-}
-
-// unkept names the first column whose type the engine's writer would change: a vector would come out as a list, binary(n)
-// as binary.
-func unkept(columns []schema.Column) (string, schema.Type, bool) {
-	for _, c := range columns {
-		if changes(c.Type) {
-			return c.Name, c.Type, true
-		}
-	}
-	return "", schema.Type{}, false
-}
-
-func changes(t schema.Type) bool {
-	switch t.Kind {
-	case schema.Vector32, schema.Vector16, schema.FixedBinary:
-		return true
-	case schema.List, schema.Map:
-		return changes(*t.Elem)
-	case schema.Struct:
-		return slices.ContainsFunc(t.Fields, func(f schema.Field) bool { return changes(f.Type) })
-	}
-	return false
 }

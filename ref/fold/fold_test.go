@@ -304,8 +304,7 @@ func TestRefusalsBeforeStaging(t *testing.T) {
 	ducktest.Land(t, st, ducktest.Landing{Table: "docs", Run: "a", Columns: []string{"id int64"}, Rows: []string{`[9007199254740993]`, `[9007199254740992]`}})
 	ducktest.Land(t, st, ducktest.Landing{Table: "docs", Run: "b", Columns: []string{"id float64"}, Rows: []string{`[0.5]`}})
 	ducktest.Land(t, st, ducktest.Landing{Table: "indexed", Run: "a", Columns: []string{"b utf8"}, Rows: []string{`["x"]`}})
-	ducktest.Land(t, st, ducktest.Landing{Table: "vectors", Run: "a", Columns: []string{"v float32[2]"}, Rows: []string{`[[1, 2]]`}})
-	for table, code := range map[string]fault.Code{"docs": fault.StoreKeyWidened, "indexed": fault.StoreUnsupported, "vectors": fault.StoreUnsupported, "nosuch": fault.StoreTableUnknown} {
+	for table, code := range map[string]fault.Code{"docs": fault.StoreKeyWidened, "indexed": fault.StoreUnsupported, "nosuch": fault.StoreTableUnknown} {
 		_, err := Run(context.Background(), st, Options{Table: table, Engine: duck.Options{TempDir: t.TempDir()}})
 		if fault.CodeOf(err) != code {
 			t.Errorf("%s: %v", table, err)

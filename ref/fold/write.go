@@ -53,9 +53,6 @@ func (p *pass) prepare(ctx context.Context) error {
 	for i, c := range p.rel.Columns {
 		p.columns[c.Name] = fmt.Sprintf("c%d", i)
 	}
-	if name, typ, ok := unkept(p.rel.Columns); ok {
-		return fault.New(fault.StoreUnsupported, p.options.Table, fmt.Sprintf("column %q of table %q has type %s, which this build does not fold yet", name, p.options.Table, typ))
-	}
 	return p.keysUnwidened()
 }
 
@@ -130,6 +127,9 @@ func (p *pass) explain(err error) error {
 			}
 			return fault.New(fault.StorePartDamaged, f.Rel, "part "+f.Rel+" cannot be read").Wrap(err)
 		}
+	}
+	if damage := duck.Mismatch(p.fs(), duck.ForFold(p.view)); damage != nil {
+		return damage
 	}
 	return err
 }

@@ -191,7 +191,7 @@ func answer(ctx context.Context, s *duck.Session, st *store.Store, sources []*so
 	}
 	err = result.run(ctx, with(prefix), sql, o.Limit)
 	if err != nil {
-		return Report{}, blame(st, views, err)
+		return Report{}, mismatched(st, views, blame(st, views, err))
 	}
 	encoder := newEncoder(o.Format, o.Out)
 	if err := result.write(ctx, encoder, o.Format != CSV && o.Format != Table); err != nil {
@@ -227,6 +227,19 @@ func blame(st *store.Store, views []*store.View, err error) error {
 				}
 			}
 			return fault.New(fault.StorePartDamaged, f.Rel, "part "+f.Rel+" cannot be read").Wrap(errors.New(coded.Message))
+		}
+	}
+	return err
+}
+
+// mismatched finds, behind an error of the running statement, the part that is not what its table's columns say.
+func mismatched(st *store.Store, views []*store.View, err error) error {
+	if fault.CodeOf(err) != fault.QueryFailed {
+		return err
+	}
+	for _, view := range views {
+		if damage := duck.Mismatch(st.FS(), duck.FromView(view)); damage != nil {
+			return damage
 		}
 	}
 	return err
