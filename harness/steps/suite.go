@@ -78,6 +78,7 @@ func groups() []struct {
 		{"clocks", registerClocks},
 		{"query", registerQuery},
 		{"vintage_landing", registerVintageLanding},
+		{"capture", registerCapture},
 		{"feed", registerFeed},
 	}
 }
