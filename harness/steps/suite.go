@@ -78,7 +78,6 @@ func groups() []struct {
 		{"clocks", registerClocks},
 		{"query", registerQuery},
 		{"vintage_landing", registerVintageLanding},
-		{"capture", registerCapture},
 		{"feed", registerFeed},
 	}
 }

@@ -27,7 +27,7 @@ type Table struct {
 	Columns    []schema.Column
 	Files      []File
 	PrimaryKey []string
-	// Line is what one row is kept of: PrimaryKey and, behind it, what tells the rows of one key apart. Of the latter a column
+	// Line is what one row is kept of: PrimaryKey and, behind it, what tells the rows of one key apart. Of all these a column
 	// that no file has is null everywhere and tells nothing apart.
 	Line    []string
 	OrderBy string
@@ -224,15 +224,9 @@ func ReadParquet(files []string) string {
 	return "read_parquet(" + texts(files) + ", union_by_name = true, hive_partitioning = false)"
 }
 
-// Keyed tells whether rows are told apart by the primary key: there is one, and the columns have all of it.
-func (t *Table) Keyed(columns []schema.Column) bool {
-	for _, k := range t.PrimaryKey {
-		if !slices.ContainsFunc(columns, func(c schema.Column) bool { return c.Name == k }) {
-			return false
-		}
-	}
-	return len(t.PrimaryKey) > 0
-}
+// Keyed tells whether rows are told apart by the primary key. A column of it that no row has yet is null in every row: were the
+// rows apart until it comes, its first value would change what was read as of before.
+func (t *Table) Keyed(columns []schema.Column) bool { return len(t.PrimaryKey) > 0 && len(columns) > 0 }
 
 // ranking is store.declare.dedup-view's window, "" where rows have no key.
 func (t *Table) ranking(columns []schema.Column) string {
@@ -248,7 +242,11 @@ func (t *Table) ranking(columns []schema.Column) string {
 			order = append(order, term)
 		}
 	}
-	return "ROW_NUMBER() OVER (PARTITION BY " + Idents(t.LineColumns(columns)) + " ORDER BY " + strings.Join(order, ", ") + ")"
+	partition := ""
+	if line := t.LineColumns(columns); len(line) > 0 {
+		partition = "PARTITION BY " + Idents(line) + " "
+	}
+	return "ROW_NUMBER() OVER (" + partition + "ORDER BY " + strings.Join(order, ", ") + ")"
 }
 
 // SurvivorOrder names the columns by which one of the rows of a line is chosen, each descending with nulls last: order_by and then
@@ -271,8 +269,8 @@ func (t *Table) SurvivorOrder(columns []schema.Column) []string {
 
 // LineColumns names the columns of which one row is kept: Line without what no file has.
 func (t *Table) LineColumns(columns []schema.Column) []string {
-	line := slices.Clone(t.PrimaryKey)
-	for _, name := range t.Line {
+	var line []string
+	for _, name := range slices.Concat(t.PrimaryKey, t.Line) {
 		if hasColumn(columns, name) && !slices.Contains(line, name) {
 			line = append(line, name)
 		}

@@ -57,12 +57,16 @@ func (p *pass) contest(ctx context.Context) error {
 	for _, name := range p.table.SurvivorOrder(p.rel.Columns) {
 		order = append(order, p.columns[name]+" DESC NULLS LAST")
 	}
-	on := strings.Join(same, " AND ")
+	on := strings.Join(append(same, "TRUE"), " AND ") // a key that no row has is one key
+	by := ""
+	if len(partition) > 0 {
+		by = "PARTITION BY " + strings.Join(partition, ", ") + " "
+	}
 	list := strings.Join(own, ", ")
 	for _, text := range []string{
 		"CREATE TEMP TABLE " + hitsTable + " AS SELECT s.* FROM (SELECT " + strings.Join(named, ", ") + ", " + duck.Ident(exact.Origin) + " AS part FROM (" + rel.SQL +
 			")) s SEMI JOIN " + deltaTable + " d ON (" + on + ")",
-		"CREATE TEMP TABLE " + contestTable + " AS SELECT *, ROW_NUMBER() OVER (PARTITION BY " + strings.Join(partition, ", ") + " ORDER BY " + strings.Join(order, ", ") +
+		"CREATE TEMP TABLE " + contestTable + " AS SELECT *, ROW_NUMBER() OVER (" + by + "ORDER BY " + strings.Join(order, ", ") +
 			") AS place FROM (SELECT " + list + ", -1 AS part, d.rowid AS line FROM " + deltaTable + " d SEMI JOIN " + hitsTable + " s ON (" + on + ") UNION ALL SELECT " + list +
 			", part, NULL FROM " + hitsTable + ")",
 		"DELETE FROM " + deltaTable + " WHERE rowid IN (SELECT line FROM " + contestTable + " WHERE part < 0 AND place > 1)",
@@ -192,5 +196,5 @@ func (p *pass) left(at int, sql string) string {
 	for _, name := range p.table.LineColumns(p.rel.Columns) {
 		same = append(same, "s."+duck.Ident(name)+" IS NOT DISTINCT FROM l."+p.columns[name])
 	}
-	return fmt.Sprintf("SELECT s.* FROM (%s) s ANTI JOIN (SELECT * FROM %s WHERE part = %d AND place > 1) l ON (%s)", sql, contestTable, at, strings.Join(same, " AND "))
+	return fmt.Sprintf("SELECT s.* FROM (%s) s ANTI JOIN (SELECT * FROM %s WHERE part = %d AND place > 1) l ON (%s)", sql, contestTable, at, strings.Join(append(same, "TRUE"), " AND "))
 }

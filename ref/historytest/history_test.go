@@ -1,0 +1,242 @@
+// Package historytest drives random histories through the real packages and compares every read with a model that was written from
+// the law alone: a read answers the same before and after any fold, for every bound, over every history.
+//
+// 200 histories by default, the same every time; CONTEXTFUL_HISTORIES=10000 asks for as many, from a seed of the clock. A history that
+// fails is shrunk, printed, and can be asked again by the -rapid.seed it names.
+package historytest
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// instants are the columns declared as timestamps.
+var instants = map[string]bool{"rev": true, "from": true, "to": true, "avail": true}
+
+func shapes() map[string]*shape {
+	const declared = `columns = { id = "int64", rev = "timestamp", from = "timestamp", to = "timestamp", avail = "timestamp" }` + "\n"
+	list := []*shape{
+		{name: "docs", order: "rev", key: []string{"id"}, toml: "partition_by = [\"p\"]\n"},
+		{name: "composite", key: []string{"id", "sub"}, toml: "cluster_by = [\"v\"]\n"},
+		{name: "log", toml: "partition_by = [\"p\"]\n"},
+		{name: "state", order: "rev", key: []string{"id"}, replace: true, toml: "partition_by = [\"p\"]\n"},
+		{name: "bag", replace: true},
+		{name: "lines", order: "rev", key: []string{"id"}, from: "from", to: "to"},
+		{name: "vintages", order: "rev", key: []string{"id"}, available: "avail", toml: "bloom_filter = [\"id\"]\n"},
+		{name: "facts", order: "rev", key: []string{"id"}, from: "from", to: "to", available: "avail", toml: "partition_by = [\"p\"]\n"},
+	}
+	out := map[string]*shape{}
+	for _, s := range list {
+		s.retain = 24 * time.Hour
+		s.toml += declared + "retain_runs = \"1d\"\n"
+		if s.key != nil {
+			s.toml += "primary_key = [\"" + strings.Join(s.key, "\", \"") + "\"]\n"
+		}
+		if s.order != "" {
+			s.toml += "order_by = \"" + s.order + "\"\n"
+		}
+		if s.replace {
+			s.toml += "write_mode = \"replace\"\n"
+		}
+		if s.from != "" {
+			s.toml += "[pipeline.tables.valid_time]\nfrom = \"from\"\nto = \"to\"\n"
+		}
+		if s.available != "" {
+			s.toml += "[pipeline.tables.available_time]\ncolumn = \"avail\"\n"
+		}
+		out[s.name] = s
+	}
+	return out
+}
+
+// moments lie around instants that differ by a nanosecond, by what DuckDB rounds away, and by hours.
+func moment(t *rapid.T, label string) stamp {
+	return begin + stamp(rapid.SampledFrom([]int64{0, 1, 999, 1000, 1001, int64(time.Hour), -int64(time.Hour), 1 << 40}).Draw(t, label))
+}
+
+func genRow(t *rapid.T, s *shape, grown int) row {
+	r := row{"id": int64(rapid.IntRange(1, 3).Draw(t, "id"))}
+	maybe := func(name string, value func() any) {
+		if rapid.IntRange(0, 3).Draw(t, name+"?") > 0 {
+			r[name] = value()
+		}
+	}
+	maybe("p", func() any { return rapid.SampledFrom([]string{"a", "b/%", "", "ü x"}).Draw(t, "p") })
+	maybe("sub", func() any { return rapid.SampledFrom([]string{"x", "", "X"}).Draw(t, "sub") })
+	maybe("rev", func() any { return moment(t, "rev") })
+	maybe("v", func() any { return int64(rapid.IntRange(-2, 2).Draw(t, "v")) })
+	if grown > 0 {
+		maybe("w", func() any { return float64(rapid.IntRange(-2, 2).Draw(t, "w")) + 0.5 })
+	}
+	if grown > 1 {
+		maybe("late", func() any { return rapid.SampledFrom([]string{"n", "null", "é"}).Draw(t, "late") })
+	}
+	if s.from != "" {
+		r["from"] = moment(t, "from")
+		maybe("to", func() any { return moment(t, "to") })
+	}
+	if s.available != "" {
+		r["avail"] = moment(t, "avail")
+	}
+	return r
+}
+
+// history is one property: two tables, some steps, and after each of them reads under drawn bounds; at the end under all that matter.
+func history(dir string, pair [2]string) func(*rapid.T) {
+	return func(t *rapid.T) {
+		at, err := os.MkdirTemp(dir, "h")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(at)
+		all := shapes()
+		w, err := newWorld(at, []*shape{all[pair[0]], all[pair[1]]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fail := func(err error) {
+			if err != nil {
+				t.Fatalf("%v\n\nafter\n%s", err, strings.Join(w.log, "\n"))
+			}
+		}
+		grown := 0
+		for range rapid.IntRange(1, 9).Draw(t, "steps") {
+			w.now += stamp(rapid.SampledFrom([]int64{0, 1, int64(time.Hour), -int64(time.Minute), int64(60 * time.Hour)}).Draw(t, "time passes"))
+			tab := w.tables[rapid.IntRange(0, 1).Draw(t, "table")]
+			node := rapid.SampledFrom([]string{"alpha", "beta"}).Draw(t, "node")
+			switch rapid.SampledFrom([]string{"land", "land", "land", "fold", "fold", "replace", "empty", "grow"}).Draw(t, "step") {
+			case "fold":
+				fail(w.fold(tab, node))
+			case "replace":
+				fail(w.land(tab, node, rows(t, tab, grown), true, false))
+			case "empty":
+				fail(w.land(tab, node, nil, true, rapid.Bool().Draw(t, "complete")))
+			case "grow":
+				grown++
+				fallthrough
+			default:
+				fail(w.land(tab, node, rows(t, tab, grown), false, false))
+			}
+			fail(w.check(bound{}))
+			fail(w.check(drawn(t, w)))
+		}
+		for _, b := range every(w) {
+			fail(w.check(b))
+		}
+		for _, tab := range w.tables {
+			if len(tab.runs) > 0 {
+				fail(w.scan(tab, drawn(t, w)))
+			}
+		}
+	}
+}
+
+func rows(t *rapid.T, tab *table, grown int) []row {
+	var out []row
+	for range rapid.IntRange(1, 4).Draw(t, "rows") {
+		out = append(out, genRow(t, tab.shape, grown))
+	}
+	return out
+}
+
+// edges are the instants at which something happened to the tables, and their neighbours.
+func edges(w *world) []stamp {
+	var at []stamp
+	for _, t := range w.tables {
+		for _, r := range t.runs {
+			at = append(at, r.at-1, r.at, r.at+1)
+		}
+		for _, f := range t.folds {
+			at = append(at, f-1, f)
+		}
+	}
+	slices.Sort(at)
+	return slices.Compact(at)
+}
+
+// drawn gives some bound; a clock that no table has is left alone.
+func drawn(t *rapid.T, w *world) bound {
+	var b bound
+	if list := edges(w); len(list) > 0 && rapid.Bool().Draw(t, "as of?") {
+		at := rapid.SampledFrom(list).Draw(t, "as of")
+		b.asOf = &at
+	}
+	if rapid.Bool().Draw(t, "valid as of?") {
+		at := moment(t, "valid as of")
+		b.valid = &at
+	}
+	if rapid.Bool().Draw(t, "available as of?") {
+		at := moment(t, "available as of")
+		b.available = &at
+	}
+	b.first = rapid.Bool().Draw(t, "first")
+	return b
+}
+
+// every gives each as_of that can matter, and the edges of the other clocks without it.
+func every(w *world) []bound {
+	var out []bound
+	for _, at := range edges(w) {
+		out = append(out, bound{asOf: &at})
+	}
+	valid, available := map[stamp]bool{}, map[stamp]bool{}
+	for _, t := range w.tables {
+		for _, r := range t.runs {
+			for _, l := range r.rows {
+				for column, into := range map[string]map[stamp]bool{t.from: valid, t.to: valid, t.available: available} {
+					if at, ok := l.row[column].(stamp); ok && column != "" {
+						into[at] = true
+					}
+				}
+			}
+		}
+	}
+	for at := range valid {
+		out = append(out, bound{valid: &at})
+	}
+	for at := range available {
+		out = append(out, bound{available: &at}, bound{available: &at, first: true})
+	}
+	if len(available) > 0 {
+		out = append(out, bound{first: true})
+	}
+	return out
+}
+
+// TestHistories: see the package.
+func TestHistories(t *testing.T) {
+	pairs := [][2]string{{"docs", "log"}, {"composite", "state"}, {"lines", "vintages"}, {"facts", "docs"}, {"bag", "facts"},
+		{"vintages", "composite"}, {"state", "lines"}, {"log", "facts"}}
+	count, seed := 200, "1"
+	if text := os.Getenv("CONTEXTFUL_HISTORIES"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		count, seed = n, strconv.FormatInt(time.Now().UnixNano(), 10)
+	}
+	given := map[string]bool{}
+	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	for name, value := range map[string]string{"rapid.checks": strconv.Itoa((count + len(pairs) - 1) / len(pairs)), "rapid.seed": seed,
+		"rapid.nofailfile": "true"} {
+		if !given[name] {
+			if err := flag.Set(name, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, pair := range pairs {
+		t.Run(fmt.Sprintf("%s and %s", pair[0], pair[1]), func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, history(t.TempDir(), pair))
+		})
+	}
+}
