@@ -451,3 +451,302 @@ Feature: fold
     When alpha pushes
     Then the bucket's pointer of "events" is what it was when the kit looked
     And a new node "gamma" that pulls reads of "events" exactly what was landed
+
+  @store.fold.carry-by-reference#delta @store.fold.carry-by-reference#untouched
+  Scenario Outline: a fold writes the new rows and names the parts that were there, <key>
+    Given a node "alpha"
+    And a table "trades" <key>
+    And alpha has landed and folded "trades" in turn, 40 rows
+    And alpha has landed and folded "trades" in turn, 5 rows
+    And alpha remembers the parts of "trades"
+    And alpha has landed 2 rows of "trades"
+    And alpha has landed 1 rows of "trades"
+    When alpha folds "trades"
+    Then the fold succeeds
+    And alpha's snapshot of "trades" has in its own directory parts of 3 rows
+    And alpha's snapshot of "trades" names all of the remembered parts, where they lie and as they were
+    And alpha's snapshot of "trades" has parts of 3, 5, 40 rows
+    And every part of alpha's snapshot of "trades" is what its manifest says
+    And alpha reads of "trades" exactly the rows landed
+    And alpha's store checks out
+    Examples:
+      | key           |
+      | without a key |
+      | keyed by "id" |
+
+  @store.fold.carry-by-reference#delta @store.fold.carry-by-reference#untouched
+  Scenario: only the partitions that the new rows touch get a part
+    Given a node "alpha"
+    And alpha has landed rows of "events":
+      | id | region | amount |
+      | 1  | north  | 1      |
+      | 2  | south  | 2      |
+      | 3  | west   | 3      |
+      | 4  | null   | 4      |
+    And alpha has folded "events"
+    And alpha remembers the parts of "events"
+    And alpha has landed rows of "events":
+      | id | region | amount |
+      | 5  | south  | 5      |
+      | 6  | a/b    | 6      |
+    And alpha has landed rows of "events":
+      | id | region | amount |
+      | 7  | south  | 7      |
+    When alpha folds "events"
+    Then the fold succeeds
+    And alpha's snapshot of "events" has in its own directory parts of 1, 2 rows
+    And alpha's snapshot of "events" names all of the remembered parts, where they lie and as they were
+    And no part of alpha's snapshot of "events" holds two values of "region", and the manifest says which
+    And alpha reads of "events" exactly the rows landed
+
+  @store.fold.carry-by-reference#replaced
+  Scenario Outline: a stored part is written anew only where a newer row replaces one of its rows: <case>
+    Given a node "alpha"
+    And a table "prices" keyed by "sku, place" and ordered by "at"
+    And "prices" is partitioned by "shelf"
+    And "prices" declares the columns:
+      | column | type      |
+      | at     | timestamp |
+    And alpha has landed rows of "prices":
+      | sku | place | shelf | at                             | says  |
+      | 1   | x     | a     | 2026-03-01T10:00:00.000000005Z | old   |
+      | 2   | x     | a     | 2026-03-01T10:00:00.000000005Z | stays |
+      | 3   | x     | b     | 2026-03-01T10:00:00.000000005Z | stays |
+      | 4   | null  | c     | 1969-12-31T23:59:59.999999005Z | odd   |
+      | 5   | x     | c     | null                           | none  |
+    And alpha has folded "prices"
+    And alpha remembers the parts of "prices"
+    And alpha has landed rows of "prices" as run "new":
+      | sku   | place   | shelf   | at   | says |
+      | <sku> | <place> | <shelf> | <at> | new  |
+    And alpha remembers what it reads of "prices"
+    When alpha folds "prices"
+    Then the fold succeeds
+    And alpha's snapshot of "prices" folds exactly the runs "new"
+    And alpha's snapshot of "prices" has in its own directory <written>
+    And alpha's snapshot of "prices" names <kept> of the remembered parts, where they lie and as they were
+    And alpha's snapshot of "prices" holds exactly what alpha remembers, in <rows> rows
+    And alpha reads of "prices" what it remembers
+    Examples:
+      | case                                    | sku | place | shelf | at                             | written             | kept      | rows |
+      | a new key                               | 9   | x     | a     | 2026-03-01T10:00:00Z           | parts of 1 rows     | all       | 6    |
+      | a nanosecond newer                      | 1   | x     | a     | 2026-03-01T10:00:00.000000006Z | parts of 1, 1 rows  | all but 1 | 5    |
+      | a nanosecond older                      | 1   | x     | a     | 2026-03-01T10:00:00.000000004Z | no part             | all       | 5    |
+      | as old, and landed later                | 1   | x     | a     | 2026-03-01T10:00:00.000000005Z | parts of 1, 1 rows  | all but 1 | 5    |
+      | newer, in another partition             | 1   | x     | b     | 2026-03-01T10:00:01Z           | parts of 1, 1 rows  | all but 1 | 5    |
+      | newer, the only row of its part         | 3   | x     | a     | 2026-03-01T10:00:01Z           | parts of 1 rows     | all but 1 | 5    |
+      | a null in the key, newer                | 4   | null  | c     | 1969-12-31T23:59:59.999999006Z | parts of 1, 1 rows  | all but 1 | 5    |
+      | a null in the key, older                | 4   | null  | c     | 1969-12-31T23:59:59.999999004Z | no part             | all       | 5    |
+      | another second half of the key          | 4   | x     | c     | 2026-03-01T10:00:00Z           | parts of 1 rows     | all       | 6    |
+      | no instant, and landed later            | 5   | x     | c     | null                           | parts of 1, 1 rows  | all but 1 | 5    |
+      | no instant, where there is one          | 3   | x     | b     | null                           | no part             | all       | 5    |
+
+  @store.fold.carry-by-reference#untouched
+  Scenario: a part keeps its origin through every later fold
+    Given a node "alpha"
+    And a table "trades" without a key
+    And alpha has landed and folded "trades" in turn, 300 rows
+    And alpha remembers the parts of "trades"
+    When alpha lands and folds "trades" in turn, 70, 17, 5, 3 rows, and no tier is full after any
+    Then alpha's snapshot of "trades" has parts of 3, 5, 17, 70, 300 rows
+    And alpha's snapshot of "trades" names all of the remembered parts, where they lie and as they were
+    And alpha's snapshot of "trades" is of major 2
+    And alpha reads of "trades" exactly the rows landed
+
+  @store.fold.carry-by-reference#superseded
+  Scenario Outline: a replacement that is folded leaves nothing of what was before it, <rows> rows
+    Given a node "alpha"
+    And a table "prices" keyed by "id"
+    And "prices" is replaced by every landing
+    And alpha has landed and folded "prices" in turn, 5 rows
+    And alpha remembers the parts of "prices"
+    And alpha has landed 3 rows of "prices"
+    And alpha has landed <rows> rows of "prices"
+    And alpha remembers what it reads of "prices"
+    When alpha folds "prices"
+    Then the fold succeeds
+    And alpha's snapshot of "prices" names none of the remembered parts, where they lie and as they were
+    And alpha's snapshot of "prices" has in its own directory parts of <rows> rows
+    And alpha's snapshot of "prices" is of major 1
+    And alpha reads of "prices" what it remembers
+    Examples:
+      | rows |
+      | 1    |
+      | 4    |
+
+  @store.fold.carry-by-reference#travels @needs.sync
+  Scenario: what is carried is uploaded once, and comes with the snapshot that names it
+    Given nodes "alpha" and "beta" share a bucket
+    And alpha has landed rows of "events" and folded each:
+      | id | region |
+      | 1  | north  |
+      | 2  | south  |
+    And alpha has pushed
+    And alpha has landed rows of "events" and folded each:
+      | id | region |
+      | 3  | west   |
+    When alpha pushes
+    Then the push succeeds
+    And alpha's push has written 1 part of snapshots of "events"
+    When beta pulls
+    Then beta's pull succeeds
+    And every part that a pointer of beta's promises is there
+    And beta's snapshot of "events" has parts of 1, 1, 1 rows
+    And beta reads of "events" what alpha reads
+
+  @store.fold.carry-by-reference#untouched
+  Scenario: a fold that is killed anywhere leaves the old state or the new
+    Given a node "alpha"
+    And a table "trades" keyed by "id"
+    And alpha has landed and folded "trades" in turn, 6 rows
+    And alpha has landed 3 rows of "trades"
+    When alpha's fold of "trades" is killed at each rename that it makes
+    Then every part of alpha's snapshot of "trades" is what its manifest says
+    And alpha reads of "trades" exactly the rows landed
+    And alpha's store checks out
+
+  @store.fold.tiered-merge#tiers
+  Scenario Outline: no tier is left full, <case>
+    Given a node "alpha"
+    And a table "trades" <key>
+    When alpha lands and folds "trades" in turn, <landed> rows, and no tier is full after any
+    Then alpha's snapshot of "trades" has parts of <parts> rows
+    And alpha reads of "trades" exactly the rows landed
+    Examples:
+      | case                                  | key           | landed                  | parts         |
+      | three of one tier stay three          | without a key | 4, 15, 7                | 4, 7, 15      |
+      | four of one tier become one           | without a key | 4, 15, 7, 5             | 31            |
+      | and so they do where there is a key   | keyed by "id" | 4, 15, 7, 5             | 31            |
+      | tiers lie between powers of 4         | without a key | 3, 4, 15, 16            | 3, 4, 15, 16  |
+      | what is merged fills the next tier    | without a key | 16, 17, 18, 4, 5, 6, 7  | 73            |
+
+  @store.fold.tiered-merge#tiers
+  Scenario: tiers are counted in each partition, and what replacement takes away counts no more
+    Given a node "alpha"
+    And a table "prices" keyed by "id"
+    And "prices" is partitioned by "shelf"
+    And alpha has landed rows of "prices" and folded each:
+      | id | shelf |
+      | 1  | a     |
+      | 2  | a     |
+      | 3  | b     |
+      | 4  | a     |
+      | 2  | b     |
+      | 5  | b     |
+    And alpha's snapshot of "prices" has parts of 1, 1, 1, 1, 1 rows
+    When alpha lands rows of "prices":
+      | id | shelf |
+      | 6  | b     |
+    And alpha folds "prices"
+    Then the fold succeeds
+    And alpha's snapshot of "prices" has parts of 1, 1, 4 rows
+    And no partition that alpha's snapshot of "prices" writes to has four parts of one size tier
+
+  @store.fold.tiered-merge#merged
+  Scenario Outline: what is merged has the rows of its parts and their order, <partitions>
+    Given a node "alpha"
+    And a table "events" keyed by "id"
+    And "events" is partitioned by "<partitions>"
+    And "events" declares cluster_by as ["kind", "amount"]
+    And "events" declares the columns:
+      | column | type      |
+      | at     | timestamp |
+    When alpha lands and folds "events" in turn, 24, 15, 18, 21 rows, and no tier is full after any
+    Then the rows of each part of alpha's snapshot of "events" are in the order of "kind", "amount"
+    And every part of alpha's snapshot of "events" is what its manifest says
+    And alpha reads of "events" exactly the rows landed
+    Examples:
+      | partitions |
+      |            |
+      | region     |
+
+  @store.fold.tiered-merge#oldest
+  Scenario: of five parts of one tier the four oldest are merged
+    Given a node "alpha"
+    And a table "prices" keyed by "id"
+    And alpha has landed and folded "prices" in turn, 5, 6, 7 rows
+    And alpha has landed 15 rows of "prices"
+    And alpha has landed rows of "prices":
+      | id  | says |
+      | 901 | a    |
+    And alpha has folded "prices"
+    And alpha's snapshot of "prices" has parts of 5, 6, 7, 16 rows
+    When alpha lands rows of "prices":
+      | id  | says |
+      | 901 | b    |
+      | 801 | b    |
+      | 802 | b    |
+      | 803 | b    |
+    And alpha folds "prices"
+    Then the fold succeeds
+    And alpha's snapshot of "prices" has parts of 4, 33 rows
+    And alpha reads of "prices" exactly the rows landed
+
+  @store.fold.triggers#runs
+  Scenario: fifty runs make a table due, and forty-nine do not
+    Given a node "alpha"
+    And a table "trades" without a key
+    And a table "quotes" without a key
+    And alpha has landed 1 rows of "quotes" as run "one"
+    And alpha has landed 1 rows of "trades" as run "one"
+    And the run "one" of "trades" lies on alpha 48 times more, under other names
+    When alpha folds what is due
+    Then the fold succeeds
+    And alpha has no pointer for "trades"
+    When alpha lands 1 rows of "trades"
+    And alpha folds what is due
+    Then the fold succeeds
+    And alpha's pointer for "trades" names a new snapshot
+    And alpha has no pointer for "quotes"
+    And alpha reads 50 rows of "trades"
+    When alpha lands 1 rows of "trades"
+    And alpha folds what is due
+    Then the fold succeeds
+    And alpha's pointer for "trades" is what it was
+
+  @store.fold.triggers#age
+  Scenario: six hours after its oldest unfolded run a table is due
+    Given a node "alpha"
+    And a table "trades" without a key
+    And alpha has landed 3 rows of "trades"
+    And 5 hours pass
+    And 59 minutes pass
+    And alpha has landed 2 rows of "trades"
+    When alpha folds what is due
+    Then the fold succeeds
+    And alpha has no pointer for "trades"
+    When 1 minute passes
+    And alpha folds what is due
+    Then the fold succeeds
+    And alpha's pointer for "trades" names a new snapshot
+    When 5 hours pass
+    And alpha lands 2 rows of "trades"
+    And 2 hours pass
+    And alpha folds what is due
+    Then the fold succeeds
+    And alpha's pointer for "trades" is what it was
+
+  @store.fold.triggers#named
+  Scenario: a table that is named is folded at once
+    Given a node "alpha"
+    And a table "trades" without a key
+    And alpha has landed 1 rows of "trades"
+    When alpha folds "trades"
+    Then the fold succeeds
+    And alpha's pointer for "trades" names a new snapshot
+
+  @store.fold.triggers#every
+  Scenario: a table that cannot be folded keeps none of the others
+    Given a node "alpha"
+    And a table "quotes" without a key
+    And a table "trades" without a key
+    And a table "wires" without a key
+    And alpha has landed 1 rows of "quotes"
+    And alpha has landed 1 rows of "trades" as run "harvest"
+    And alpha has landed 1 rows of "wires"
+    And the manifest of run "harvest" of "trades" on alpha is of the next major
+    And 7 hours pass
+    When alpha folds what is due
+    Then the fold is refused with StoreManifestFormatNewer, naming "harvest/alpha/_manifest.json"
+    And alpha's pointer for "quotes" names a new snapshot
+    And alpha's pointer for "wires" names a new snapshot

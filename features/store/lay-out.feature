@@ -662,3 +662,131 @@ Feature: lay-out
     When alpha lands as run "another" into "events", with amount as int64, the rows {"id":1,"amount":5} {"id":2,"amount":7}
     Then the landing succeeds
     And alpha reads of "events" exactly the rows landed
+
+  @store.lay-out.format-version#major
+  Scenario: major 2 is for what names parts in another directory
+    Given a table "trades" without a key
+    And alpha has landed 40 rows of "trades"
+    When alpha folds "trades"
+    Then the fold succeeds
+    And alpha's snapshot of "trades" is of major 1
+    When alpha lands 3 rows of "trades"
+    And alpha folds "trades"
+    Then the fold succeeds
+    And every manifest of "trades" on alpha is of the version that its content asks for
+
+  @store.lay-out.format-version#major @needs.carry
+  Scenario: a snapshot that carries is of major 2, and one that carries nothing of major 1
+    Given a table "trades" without a key
+    And alpha has landed and folded "trades" in turn, 4, 5, 6 rows
+    And alpha's snapshot of "trades" is of major 2
+    When alpha lands 7 rows of "trades"
+    And alpha folds "trades"
+    Then the fold succeeds
+    And alpha's snapshot of "trades" has parts of 22 rows
+    And every manifest of "trades" on alpha is of the version that its content asks for
+    And alpha reads of "trades" exactly the rows landed
+
+  @store.lay-out.format-version#minor
+  Scenario: minor 1 is for what lists the runs it folded
+    Given a table "trades" keyed by "id"
+    And alpha has landed 4 rows of "trades"
+    And alpha has folded "trades"
+    And alpha has landed 2 rows of "trades"
+    When alpha folds "trades"
+    Then the fold succeeds
+    And every manifest of "trades" on alpha is of the version that its content asks for
+
+  @store.lay-out.format-version#absent
+  Scenario Outline: <which> without a version is read as 1.0
+    Given a table "trades" without a key
+    And alpha has landed 4 rows of "trades" as run "one"
+    And alpha has folded "trades"
+    And alpha has landed 3 rows of "trades" as run "two"
+    When the manifest of <which> of "trades" on alpha says no format_version
+    Then alpha reads of "trades" exactly the rows landed
+    When alpha folds "trades"
+    Then the fold succeeds
+    And alpha reads of "trades" exactly the rows landed
+    And alpha's store checks out
+    Examples:
+      | which                  |
+      | run "two"              |
+      | the pointer's snapshot |
+
+  @store.lay-out.format-version#newer-minor
+  Scenario Outline: <which> of a newer minor is read as one's own
+    Given a table "trades" keyed by "id"
+    And alpha has landed 4 rows of "trades" as run "one"
+    And alpha has folded "trades"
+    And alpha has landed 3 rows of "trades" as run "two"
+    And alpha has folded "trades"
+    And alpha has landed 2 rows of "trades" as run "three"
+    When the manifest of <which> of "trades" on alpha is of its own major and minor 99, with fields that nobody knows
+    Then alpha reads of "trades" exactly the rows landed
+    When alpha folds "trades"
+    Then the fold succeeds
+    And alpha reads of "trades" exactly the rows landed
+    And alpha's store checks out
+    Examples:
+      | which                  |
+      | run "three"            |
+      | the pointer's snapshot |
+      | a parent's snapshot    |
+
+  @store.lay-out.format-migrate#read
+  Scenario Outline: what a writer of major 1 left is read: with no <what>, partitioned by "<partitions>"
+    Given a table "events" keyed by "id"
+    And "events" is partitioned by "<partitions>"
+    And alpha has landed 12 rows of "events"
+    And alpha has folded "events"
+    And alpha has landed 5 rows of "events"
+    When the manifest of the pointer's snapshot of "events" on alpha is as a writer of 1.0 left it, with no <what>
+    Then alpha reads of "events" exactly the rows landed
+    And alpha's store checks out
+    Examples:
+      | what          | partitions |
+      | rows stated   |            |
+      | rows stated   | region     |
+      | list of parts |            |
+      | list of parts | region     |
+
+  @store.lay-out.format-migrate#read
+  Scenario: where nobody can tell which part is meant the table is refused
+    Given a table "trades" without a key
+    And alpha has landed 12 rows of "trades"
+    And alpha has folded "trades"
+    And the manifest of the pointer's snapshot of "trades" on alpha is as a writer of 1.0 left it, with no list of parts
+    And beside that part of "trades" on alpha lies another
+    When alpha reads "trades"
+    Then the read is refused with StoreManifestInvalid, naming <the snapshot's manifest>
+
+  @store.lay-out.format-migrate#referenced @store.lay-out.format-migrate#kept
+  Scenario Outline: the next pass names what a writer of major 1 left, and rewrites nothing: with no <what>, partitioned by "<partitions>"
+    Given a table "events" keyed by "id"
+    And "events" is partitioned by "<partitions>"
+    And alpha has landed rows of "events":
+      | id | region | says |
+      | 1  | north  | a    |
+      | 2  | north  | a    |
+      | 3  | south  | a    |
+    And alpha has folded "events"
+    And alpha remembers the parts of "events"
+    And the manifest of the pointer's snapshot of "events" on alpha is as a writer of 1.0 left it, with no <what>
+    And alpha has landed rows of "events":
+      | id | region | says |
+      | 4  | south  | b    |
+    When alpha folds "events"
+    Then the fold succeeds
+    And alpha's snapshot of "events" is of major 2
+    And alpha's snapshot of "events" names all of the remembered parts, where they lie and as they were
+    And alpha's snapshot of "events" has parts of <parts> rows
+    And every part of alpha's snapshot of "events" is what its manifest says
+    And what lay in the snapshots of "events" on alpha lies there as it was
+    And alpha reads of "events" exactly the rows landed
+    Examples:
+      | what          | partitions | parts   |
+      | rows stated   |            | 1, 3    |
+      | rows stated   | region     | 1, 1, 2 |
+      | list of parts |            | 1, 3    |
+      | list of parts | region     | 1, 1, 2 |

@@ -74,6 +74,8 @@ func groups() []struct {
 		{"reserve", registerReserve},
 		{"reconcile", registerReconcile},
 		{"fold", registerFold},
+		{"fold_carried", registerFoldCarried},
+		{"layout_format", registerLayoutFormat},
 		{"bound", registerBound},
 		{"clocks", registerClocks},
 		{"query", registerQuery},

@@ -62,7 +62,7 @@ func Verbs() []VerbInfo {
 		{Files, "lists the files a read of the table would open", append([]string{"table"}, clocks...), bounded("context", "files", "{table}")},
 		{Scan, "prints every row of the table", append([]string{"table"}, clocks...), bounded("context", "scan", "{table}")},
 		{Runs, "lists the committed runs of the table", []string{"table"}, argv("context", "runs", "{table}", now, "--json")},
-		{Compact, "folds the table, or every table", []string{"table"}, argv("context", "compact", []any{"{table}"}, now, "--json")},
+		{Compact, "folds the table, or every table that is due", []string{"table"}, argv("context", "compact", []any{"{table}"}, now, "--json")},
 		{Check, "verifies every digest, chain, pointer and footer", nil, argv("context", "check", now, "--json")},
 		{Describe, "prints the columns of the table and their types", []string{"table", "horizon"}, argv("context", "describe", "{table}", []any{"--horizon", "{horizon}"}, now, "--json")},
 		{Rebuild, "makes the catalog of what can be derived again", nil, argv("context", "rebuild-catalog", now, "--json")},

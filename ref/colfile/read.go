@@ -46,8 +46,8 @@ func open(fsys vfs.FS, path string) (vfs.File, error) {
 	return f, nil
 }
 
-// Verify opens the part afresh and reports whether its footer is whole and it holds exactly rows rows. Otherwise
-// StorePartDamaged, naming the path and what was found.
+// Verify opens the part afresh and reports whether its footer is whole and it holds exactly rows rows, however many where rows is
+// negative: its manifest does not say. Otherwise StorePartDamaged, naming the path and what was found.
 func Verify(fsys vfs.FS, path string, rows int64) error {
 	f, err := open(fsys, path)
 	if err != nil {
@@ -59,6 +59,9 @@ func Verify(fsys vfs.FS, path string, rows int64) error {
 		return err
 	}
 	defer r.Close()
+	if rows < 0 {
+		rows = r.NumRows()
+	}
 	if r.NumRows() != rows {
 		return damaged(path, fmt.Sprintf("holds %d rows where %d were recorded", r.NumRows(), rows))
 	}

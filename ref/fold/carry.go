@@ -3,6 +3,7 @@ package fold
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -97,13 +98,14 @@ func (p *pass) keep(f store.File) (*stored, error) {
 	if s.origin == "" {
 		s.origin = f.Snapshot.SnapshotID
 	}
-	if f.Rows >= 0 {
-		if err := colfile.Verify(p.fs(), f.Path, f.Rows); err != nil {
-			return nil, err
-		}
+	if err := colfile.Verify(p.fs(), f.Path, f.Rows); err != nil {
+		return nil, err
 	}
 	by := p.view.Declaration.PartitionBy
-	if len(f.Part.Partition) != len(by) {
+	if values, ok := key.PartitionValues(partitionOf(f)); ok && f.Part.Partition == nil {
+		s.file.Part.Partition = values // its directory says what its manifest does not
+	}
+	if len(s.file.Part.Partition) != len(by) {
 		return nil, nil
 	}
 	if len(by) == 0 {
@@ -116,7 +118,7 @@ func (p *pass) keep(f store.File) (*stored, error) {
 	for i, name := range by {
 		typ, ok := (&schema.Schema{Columns: p.table.Columns}).Lookup(name)
 		have, there := in.Lookup(name)
-		if f.Part.Partition[i] == nil || !ok {
+		if s.file.Part.Partition[i] == nil || !ok {
 			continue
 		}
 		if text := typ.Kind == schema.JSON && have.Kind == schema.Utf8 && f.Part.JSONColumns != nil && slices.Contains(*f.Part.JSONColumns, name); !there || have.Kind != typ.Kind && !text {
@@ -126,14 +128,19 @@ func (p *pass) keep(f store.File) (*stored, error) {
 	return s, nil
 }
 
+func partitionOf(f store.File) string {
+	if dir := path.Dir(f.Part.Name); dir != "." {
+		return dir
+	}
+	return ""
+}
+
 // part is how the new manifest names a part that stays: as it was, where it is.
 func (s *stored) part() manifest.Part {
 	named := s.file.Part
 	named.SnapshotID, named.Rows = s.origin, s.rows
 	return named
 }
-
-func (s *stored) partition() string { return key.PartitionDir(s.file.Part.Partition) }
 
 // headWhole holds what a snapshot of an older format says in one number against what its parts have.
 func (p *pass) headWhole() error {
