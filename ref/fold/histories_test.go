@@ -101,7 +101,7 @@ var columnsTold = []string{"k int64", "g utf8", "rev timestamp", "since timestam
 // TestHistories: whatever was landed and folded in whatever order, a table reads as the model says, its parts hold the rows it reads
 // and no other, no part changes once written, and what a pass writes to has no full tier.
 func TestHistories(t *testing.T) {
-	if err := flag.Set("rapid.checks", "30"); err != nil {
+	if err := flag.Set("rapid.checks", "12"); err != nil {
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(r *rapid.T) {
