@@ -22,7 +22,7 @@ func TestNothingIsEarnedByDoingNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "idle")
 			require.NoError(t, os.WriteFile(file, []byte("#!/bin/sh\n"+script+"\n"), 0o755))
-			res := run(t, Options{SUT: sut.Default(name, []string{file}, "sync", "s3", "lease"), Services: services.None, Jobs: 2})
+			res := run(t, Options{SUT: sut.Default(name, []string{file}, "sync", "s3", "lease", "pipeline"), Services: services.None, Jobs: 2})
 			for _, s := range res.Scenarios {
 				if s.Verdict != Unavailable && s.Verdict != Unsupported {
 					require.Equal(t, Fail, s.Verdict, "%s: %s", s.ID, s.Reason)
@@ -43,7 +43,7 @@ mkdir -p ".contextful/context/$2"
 echo 0a3f7c52-9d1e-4b68-8a70-5c2e91d4f6b3 > ".contextful/context/$2/store-id"
 `
 	require.NoError(t, os.WriteFile(file, []byte(script), 0o755))
-	res := run(t, Options{SUT: sut.Default("empty", []string{file}, "sync", "s3", "lease"), Services: services.None, Jobs: 2})
+	res := run(t, Options{SUT: sut.Default("empty", []string{file}, "sync", "s3", "lease", "pipeline"), Services: services.None, Jobs: 2})
 	for _, s := range res.Scenarios {
 		switch s.Verdict {
 		case Pass:
