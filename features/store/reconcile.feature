@@ -123,6 +123,65 @@ Feature: reconcile
       | 2  | null | null  | null     | null | x    |
       | 3  | c    | null  | null     | null | null |
 
+  @store.reconcile.additive#together
+  Scenario: a landing in the middle of another one's keeps its column
+    Given alpha has landed rows of "readings":
+      | id | first |
+      | 1  | a     |
+    And alpha's landing of run "one" into "readings" is held after its first mkdir
+    When alpha lands run "two" into "readings" meanwhile, and both end
+    Then at least one of them has succeeded
+    And alpha's schema of "readings" has every column that was landed
+    And alpha reads every row landed into "readings" once, and no other
+
+  @store.reconcile.additive#together @needs.sync
+  Scenario: a pull in the middle of a landing keeps the column of both
+    Given nodes "alpha" and "beta" share a bucket
+    And alpha has landed rows of "readings":
+      | id | first |
+      | 1  | a     |
+    And alpha has pushed
+    And beta has pulled
+    And beta has landed rows of "readings":
+      | id | second |
+      | 2  | b      |
+    And beta has pushed
+    And alpha's landing of run "one" into "readings" is held after its first mkdir
+    When alpha pulls meanwhile, and both end
+    Then alpha's schema of "readings" has every column that was landed
+    And alpha reads every row landed into "readings" once, and no other
+
+  @store.reconcile.additive#together @needs.sync
+  Scenario: landings and a pull, all at once, lose no column
+    Given nodes "alpha" and "beta" share a bucket
+    And beta has an initialised store
+    And alpha has pushed "readings"
+    And beta has pulled
+    And beta has landed rows of "readings":
+      | id  | second |
+      | 902 | b      |
+    And beta has pushed
+    When alpha lands 16 runs into "readings" and pulls, all at once
+    Then alpha's schema of "readings" has every column that was landed
+    And alpha reads every row landed into "readings" once, and no other
+    And alpha's store checks out
+
+  @store.reconcile.additive#died
+  Scenario Outline: a landing that dies after any <call> leaves the columns of the others, and its own where its rows are
+    Given alpha has landed rows of "readings":
+      | id | first |
+      | 1  | a     |
+    When alpha's landing of a new column into "readings" is killed after each <call> in the table
+    Then alpha has all of the killed run of "readings" or nothing of it
+    And alpha's schema of "readings" has every column that was landed
+    When the killed landing of "readings" is made again on each alpha
+    Then alpha's schema of "readings" has every column that was landed
+    And alpha reads every row landed into "readings" once, and no other
+    Examples:
+      | call   |
+      | fsync  |
+      | rename |
+
   @store.reconcile.incompatible#stored
   Scenario Outline: a column stored as <stored> takes no <arriving>
     Given alpha has landed rows of "readings":

@@ -79,6 +79,7 @@ func groups() []struct {
 		{"bound", registerBound},
 		{"clocks", registerClocks},
 		{"query", registerQuery},
+		{"reconcile_together", registerReconcileTogether},
 		{"vintage_landing", registerVintageLanding},
 		{"feed", registerFeed},
 	}
