@@ -156,6 +156,16 @@ func unchangedFeed(ctx context.Context, v *visit) error {
 	return v.w.Says(ctx, v.alpha, "{\"skip\": \"unchanged\"}\n", "exit 0")
 }
 
+// document declares a table of documents and captures one.
+func document(v *visit) sut.Args {
+	v.w.Declare(&world.Table{Name: "documents", PrimaryKey: []string{"url"}, Extra: map[string]string{"snapshot": `{document = "url", captured_at = "seen"}`}})
+	args, _, err := v.w.LandArgs(v.alpha, world.Landing{Table: "documents", Rows: []world.Row{{"url": "/a", "seen": "2026-01-01T00:00:00Z"}}})
+	if err != nil {
+		return nil // the verb then says which argument it lacks
+	}
+	return args
+}
+
 func trials() []trial {
 	onTable := sut.A("table", table)
 	landed, pushed := []sut.Verb{sut.Land}, []sut.Verb{sut.Push}
@@ -181,6 +191,7 @@ func trials() []trial {
 		{verb: sut.SyncCompact, args: onTable, needs: "lease", after: pushed, look: object()},
 		{verb: sut.PipelineValidate, needs: "pipeline", look: object()},
 		{verb: sut.PipelineRun, needs: "pipeline", after: landed, before: unchangedFeed, look: object()},
+		{verb: sut.Capture, needs: "capture", late: document, look: object("snapshot_id", "run_id")},
 	}
 }
 

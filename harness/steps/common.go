@@ -47,10 +47,10 @@ func registerCommon(s *Suite) {
 }
 
 // verbWords are the words a feature has for what a verb does. verbOf gives the verb.
-const verbWords = `push|pull|rebuild|probe|landing|fold|read|query|scan|check|listing|description|initialisation|emission|lease|renewal|release|leased fold|pipeline run|validation`
+const verbWords = `capture|push|pull|rebuild|probe|landing|fold|read|query|scan|check|listing|description|initialisation|emission|lease|renewal|release|leased fold|pipeline run|validation`
 
 func verbOf(word string) sut.Verb {
-	return map[string]sut.Verb{"push": sut.Push, "pull": sut.Pull, "probe": sut.Probe, "landing": sut.Land, "fold": sut.Compact, "read": sut.Query, "query": sut.Query,
+	return map[string]sut.Verb{"push": sut.Push, "pull": sut.Pull, "probe": sut.Probe, "landing": sut.Land, "capture": sut.Capture, "fold": sut.Compact, "read": sut.Query, "query": sut.Query,
 		"scan": sut.Scan, "check": sut.Check, "listing": sut.Files, "description": sut.Describe, "initialisation": sut.Init, "emission": sut.Emit,
 		"lease": sut.LeaseAcquire, "renewal": sut.LeaseRenew, "release": sut.LeaseRelease, "rebuild": sut.Rebuild, "leased fold": sut.SyncCompact,
 		"pipeline run": sut.PipelineRun, "validation": sut.PipelineValidate, "runs its pipeline": sut.PipelineRun, "run its pipeline": sut.PipelineRun,

@@ -81,6 +81,7 @@ func groups() []struct {
 		{"query", registerQuery},
 		{"reconcile_together", registerReconcileTogether},
 		{"vintage_landing", registerVintageLanding},
+		{"capture", registerCapture},
 		{"feed", registerFeed},
 	}
 }

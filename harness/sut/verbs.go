@@ -9,6 +9,7 @@ type Verb string
 const (
 	Init             Verb = "init"
 	Land             Verb = "land"
+	Capture          Verb = "capture"
 	Files            Verb = "files"
 	Scan             Verb = "scan"
 	Runs             Verb = "runs"
@@ -49,16 +50,18 @@ func Verbs() []VerbInfo {
 	now := []any{"--now", "{now}"}
 	argv := func(parts ...any) Template { return Template{Argv: parts} }
 	asOf := []any{"--as-of", "{as_of}"}
-	clocks := []string{"as_of", "valid_as_of", "available_as_of", "vintage", "horizon"}
+	clocks := []string{"as_of", "valid_as_of", "available_as_of", "vintage", "horizon", "snapshot"}
 	// bounded asks with each bound that has a value, before what comes last.
 	bounded := func(parts ...any) Template {
 		return argv(append(parts, asOf, []any{"--valid-as-of", "{valid_as_of}"}, []any{"--available-as-of", "{available_as_of}"},
-			[]any{"--vintage", "{vintage}"}, []any{"--horizon", "{horizon}"}, now, "--json")...)
+			[]any{"--vintage", "{vintage}"}, []any{"--horizon", "{horizon}"}, []any{"--snapshot", "{snapshot}"}, now, "--json")...)
 	}
 	list := []VerbInfo{
 		{Init, "makes the working directory a project and its store root", nil, argv("init", "{name}")},
 		{Land, "lands a file of rows as one run", []string{"table", "rows", "run", "site", "format", "type"},
 			argv("context", "land", "{table}", "--rows", "{rows}", "--run-id", "{run}", "--site-id", "{site}", []any{"--format", "{format}"}, []any{"--type", "{type}"}, now, "--json")},
+		{Capture, "captures a file of documents as one snapshot", []string{"table", "rows", "run", "site", "format", "type"},
+			argv("context", "capture", "{table}", "--rows", "{rows}", []any{"--run-id", "{run}"}, []any{"--site-id", "{site}"}, []any{"--format", "{format}"}, []any{"--type", "{type}"}, now, "--json")},
 		{Files, "lists the files a read of the table would open", append([]string{"table"}, clocks...), bounded("context", "files", "{table}")},
 		{Scan, "prints every row of the table", append([]string{"table"}, clocks...), bounded("context", "scan", "{table}")},
 		{Runs, "lists the committed runs of the table", []string{"table"}, argv("context", "runs", "{table}", now, "--json")},

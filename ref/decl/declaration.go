@@ -101,12 +101,16 @@ func (t *Table) LineKey() []string {
 	return k
 }
 
-// DedupKey is what a fold keeps one row of: LineKey and, in a vintage table, the availability instant. Clause:
-// store.available-time.vintage-dedup-key.
+// DedupKey is what a fold keeps one row of: LineKey and, in a vintage table, the availability instant; where the table holds captured
+// documents also the instant of the capture, since a horizon read may have to go back to an earlier one. Clauses:
+// store.available-time.vintage-dedup-key, store.snapshot.post-horizon-capture.
 func (t *Table) DedupKey() []string {
 	k := t.LineKey()
 	if k != nil && t.AvailableTime != nil && !slices.Contains(k, t.AvailableTime.Column) {
 		k = append(k, t.AvailableTime.Column)
+	}
+	if k != nil && t.AvailableTime != nil && t.Snapshot != nil && t.Snapshot.CapturedAt != "" && !slices.Contains(k, t.Snapshot.CapturedAt) {
+		k = append(k, t.Snapshot.CapturedAt)
 	}
 	return k
 }

@@ -40,6 +40,8 @@ func FromView(v *store.View) Table {
 		slices.SortFunc(t.Columns, func(a, b schema.Column) int { return strings.Compare(a.Name, b.Name) })
 		t.Columns = append(t.Columns, schema.Injected()...)
 	}
+	// What a cast makes of nested values of another type is not said by an error: a struct reads as a map, and another field as null.
+	t.Reconcile = t.Reconcile || slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return c.Type.Kind != schema.None && !c.Type.Scalar() })
 	for _, f := range v.Files {
 		t.Files = append(t.Files, File{Path: f.Path, Rows: f.Rows, Fine: f.Fine, JSON: f.Part.JSONColumns})
 	}

@@ -6,6 +6,8 @@ import (
 
 	"contextful/ref/fault"
 	"contextful/ref/manifest"
+
+	"pgregory.net/rapid"
 )
 
 func TestParseLocal(t *testing.T) {
@@ -50,4 +52,29 @@ func TestZoneOfAvailabilityAlone(t *testing.T) {
 	if _, err := land(s, "r2", `{"id":1,"f":"2021-01-01T00:00:00","a":"2021-01-01T00:00:00Z"}`); fault.CodeOf(err) != fault.StoreSchemaIncompatible {
 		t.Error(err)
 	}
+}
+
+// TestWallTimesShowWhatWasRead: an instant's wall time reads as that instant or, where the clock showed it twice, as the later one.
+func TestWallTimesShowWhatWasRead(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.SampledFrom([]string{"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "Asia/Kolkata",
+			"Africa/Casablanca", "Antarctica/Troll", "America/Caracas"}).Draw(t, "zone")
+		zone, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := time.Unix(rapid.Int64Range(-6_000_000_000, 6_000_000_000).Draw(t, "at"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanos"))
+		if _, next := at.In(zone).ZoneBounds(); rapid.Bool().Draw(t, "near a change") && !next.IsZero() {
+			at = next.Add(time.Duration(rapid.Int64Range(-7200, 7200).Draw(t, "by")) * time.Second)
+		}
+		const wall = "2006-01-02T15:04:05.999999999"
+		text := at.In(zone).Format(wall)
+		got, err := parseLocal([]byte(text), zone)
+		if err != nil {
+			t.Fatalf("%s in %s: %v", text, zone, err)
+		}
+		if got < at.UnixNano() || time.Unix(0, got).In(zone).Format(wall) != text {
+			t.Fatalf("%s in %s, shown at %s, reads as %s", text, zone, at.UTC(), time.Unix(0, got).UTC())
+		}
+	})
 }

@@ -52,13 +52,9 @@ func factorsOf(ctx context.Context, st *store.Store, of *source, a decl.Adjustme
 		}
 	}
 	own := &schema.Schema{Columns: of.table.Columns}
-	for _, name := range slices.Concat(a.On, a.Columns) {
-		typ, ok := own.Lookup(name)
-		if ok && slices.Contains(a.Columns, name) && !numeric(typ) {
+	for _, name := range a.Columns {
+		if typ, ok := own.Lookup(name); ok && !numeric(typ) {
 			return bad(fault.StoreSchemaIncompatible, "and its column %q is stored as %s, which nothing multiplies", name, typ)
-		}
-		if !ok && slices.Contains(a.On, name) {
-			f.none = true
 		}
 	}
 	return f, nil
@@ -77,6 +73,9 @@ func (src *source) relation(ctx context.Context, s *duck.Session, st *store.Stor
 	const row, factor = `"contextful row"`, `"contextful factor"`
 	terms := map[string][]string{}
 	for _, f := range src.factors {
+		for _, name := range append([]string{src.view.Declaration.ValidTime.From}, f.On...) {
+			f.none = f.none || !slices.ContainsFunc(rel.Columns, func(c schema.Column) bool { return c.Name == name })
+		}
 		product := "CAST(NULL AS DOUBLE)"
 		if !f.none {
 			from, err := s.Relation(ctx, st.FS(), f.source.table)

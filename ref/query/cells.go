@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -27,11 +28,13 @@ type shape struct {
 	width  uint8 // digits of a decimal
 	fields []string
 	items  []*shape // list: 1, map: value, struct: as fields
+	key    *shape   // map
 }
 
 // shapeOf gives the shape of a type, and the SQL type a column must be cast to first where the driver cannot hand its values over
-// exactly ("" for none): json documents would come as floats, others not at all.
-func shapeOf(info duckdb.TypeInfo) (*shape, string) {
+// exactly ("" for none): json documents would come as floats, others not at all. lists: an ARRAY must be cast to a list, since the
+// engine's CASE knows none (see fetched).
+func shapeOf(info duckdb.TypeInfo, lists bool) (*shape, string) {
 	plain := func(sql string) (*shape, string) { return &shape{kind: info.InternalType()}, sql }
 	asText := func() (*shape, string) { return &shape{kind: duckdb.TYPE_VARCHAR}, "VARCHAR" }
 	switch t := info.InternalType(); t {
@@ -59,11 +62,17 @@ func shapeOf(info duckdb.TypeInfo) (*shape, string) {
 		case *duckdb.ListDetails:
 			child = d.Child
 		case *duckdb.ArrayDetails:
-			child, suffix = d.Child, fmt.Sprintf("[%d]", d.Size)
+			child = d.Child
+			if !lists {
+				suffix = fmt.Sprintf("[%d]", d.Size)
+			}
 		default:
 			return asText()
 		}
-		item, cast := shapeOf(child)
+		item, cast := shapeOf(child, lists)
+		if lists && t == duckdb.TYPE_ARRAY && cast == "" {
+			cast = sqlOf(child)
+		}
 		if cast != "" {
 			cast += suffix
 		}
@@ -73,12 +82,19 @@ func shapeOf(info duckdb.TypeInfo) (*shape, string) {
 		if !ok {
 			return asText()
 		}
-		value, cast := shapeOf(d.Value)
-		// Keys become the names of a JSON object, so they are text from here on.
-		if cast == "" {
-			cast = sqlOf(d.Value)
+		key, keyCast := shapeOf(d.Key, lists)
+		value, valueCast := shapeOf(d.Value, lists)
+		m := &shape{kind: t, key: key, items: []*shape{value}}
+		if keyCast == "" && valueCast == "" {
+			return m, ""
 		}
-		return &shape{kind: t, items: []*shape{value}}, "MAP(VARCHAR, " + cast + ")"
+		if keyCast == "" {
+			keyCast = sqlOf(d.Key)
+		}
+		if valueCast == "" {
+			valueCast = sqlOf(d.Value)
+		}
+		return m, "MAP(" + keyCast + ", " + valueCast + ")"
 	case duckdb.TYPE_STRUCT:
 		d, ok := info.Details().(*duckdb.StructDetails)
 		if !ok {
@@ -88,7 +104,7 @@ func shapeOf(info duckdb.TypeInfo) (*shape, string) {
 		changed := false
 		var members []string
 		for _, e := range d.Entries {
-			item, cast := shapeOf(e.Info())
+			item, cast := shapeOf(e.Info(), lists)
 			changed = changed || cast != ""
 			if cast == "" {
 				cast = sqlOf(e.Info())
@@ -119,6 +135,8 @@ func sqlOf(info duckdb.TypeInfo) string {
 			members[i] = duck.Ident(e.Name()) + " " + sqlOf(e.Info())
 		}
 		return "STRUCT(" + strings.Join(members, ", ") + ")"
+	case *duckdb.MapDetails:
+		return "MAP(" + sqlOf(d.Key) + ", " + sqlOf(d.Value) + ")"
 	}
 	switch info.InternalType() {
 	case duckdb.TYPE_TIMESTAMP_TZ:
@@ -134,6 +152,32 @@ var typeNames = map[duckdb.Type]string{
 	duckdb.TYPE_BIGINT: "BIGINT", duckdb.TYPE_UTINYINT: "UTINYINT", duckdb.TYPE_USMALLINT: "USMALLINT", duckdb.TYPE_UINTEGER: "UINTEGER",
 	duckdb.TYPE_UBIGINT: "UBIGINT", duckdb.TYPE_HUGEINT: "HUGEINT", duckdb.TYPE_UHUGEINT: "UHUGEINT", duckdb.TYPE_FLOAT: "FLOAT",
 	duckdb.TYPE_DOUBLE: "DOUBLE", duckdb.TYPE_BLOB: "BLOB", duckdb.TYPE_VARCHAR: "VARCHAR", duckdb.TYPE_TIMESTAMP: "TIMESTAMP",
+}
+
+// fetched is value, of this shape, as the driver hands it over: of a map it would look up every key among all before it, and some
+// keys it would not take at all, so a map comes as the list of its entries.
+func (s *shape) fetched(value string, depth int) string {
+	if !s.mapped() {
+		return value
+	}
+	item := fmt.Sprintf("x%d", depth)
+	switch s.kind {
+	case duckdb.TYPE_LIST:
+		return "list_transform(" + value + ", lambda " + item + ": " + s.items[0].fetched(item, depth+1) + ")"
+	case duckdb.TYPE_MAP:
+		entry := "{'key': " + s.key.fetched(item+".key", depth+1) + ", 'value': " + s.items[0].fetched(item+".value", depth+1) + "}"
+		return "list_transform(map_entries(" + value + "), lambda " + item + ": " + entry + ")"
+	}
+	members := make([]string, len(s.fields))
+	for i, name := range s.fields {
+		members[i] = duck.Ident(name) + " := " + s.items[i].fetched("struct_extract("+value+", "+duck.Text(name)+")", depth)
+	}
+	return "CASE WHEN " + value + " IS NULL THEN NULL ELSE struct_pack(" + strings.Join(members, ", ") + ") END"
+}
+
+// mapped says whether there is a map at any depth.
+func (s *shape) mapped() bool {
+	return s.kind == duckdb.TYPE_MAP || slices.ContainsFunc(s.items, (*shape).mapped)
 }
 
 // wide says whether a shape may hold an integer past 2^53 - 1.
@@ -161,6 +205,9 @@ func (s *shape) exceeds(v driver.Value) bool {
 		return !v.IsInt64() || s.exceeds(v.Int64())
 	case []any:
 		for _, item := range v {
+			if s.kind == duckdb.TYPE_MAP {
+				_, item = entry(item)
+			}
 			if s.items[0].exceeds(item) {
 				return true
 			}
@@ -171,14 +218,14 @@ func (s *shape) exceeds(v driver.Value) bool {
 				return true
 			}
 		}
-	case duckdb.OrderedMap:
-		for _, item := range v.Values() {
-			if s.items[0].exceeds(item) {
-				return true
-			}
-		}
 	}
 	return false
+}
+
+// entry takes an entry of a map apart.
+func entry(v any) (key, value any) {
+	e, _ := v.(map[string]any)
+	return e["key"], e["value"]
 }
 
 // appendJSON prints one cell. quoted: integers of 64 bits and more print as decimal strings.
@@ -225,6 +272,9 @@ func (s *shape) appendJSON(b []byte, v driver.Value, quoted bool) []byte {
 		b = appendTime(b, v, s.kind)
 		return append(b, '"')
 	case []any:
+		if s.kind == duckdb.TYPE_MAP {
+			return s.appendMap(b, v, quoted)
+		}
 		b = append(b, '[')
 		for i, item := range v {
 			if i > 0 {
@@ -243,24 +293,30 @@ func (s *shape) appendJSON(b []byte, v driver.Value, quoted bool) []byte {
 			b = s.items[i].appendJSON(b, v[name], quoted)
 		}
 		return append(b, '}')
-	case duckdb.OrderedMap:
-		keys, values := v.Keys(), v.Values()
-		order := make([]int, len(keys))
-		for i := range order {
-			order[i] = i
-		}
-		sort.Slice(order, func(i, j int) bool { return fmt.Sprint(keys[order[i]]) < fmt.Sprint(keys[order[j]]) })
-		b = append(b, '{')
-		for i, at := range order {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = append(appendString(b, fmt.Sprint(keys[at])), ':')
-			b = s.items[0].appendJSON(b, values[at], quoted)
-		}
-		return append(b, '}')
 	}
 	return appendString(b, fmt.Sprint(v))
+}
+
+// appendMap prints a map as an object whose names are the texts of its keys, sorted. The text of a key is what its cell says
+// without quotes.
+func (s *shape) appendMap(b []byte, entries []any, quoted bool) []byte {
+	names := make([]string, len(entries))
+	order := make([]int, len(entries))
+	for i, e := range entries {
+		key, _ := entry(e)
+		names[i], order[i] = string(s.key.appendText(nil, key)), i
+	}
+	sort.SliceStable(order, func(i, j int) bool { return names[order[i]] < names[order[j]] })
+	b = append(b, '{')
+	for i, at := range order {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		_, value := entry(entries[at])
+		b = append(appendString(b, names[at]), ':')
+		b = s.items[0].appendJSON(b, value, quoted)
+	}
+	return append(b, '}')
 }
 
 func openQuote(b []byte, on bool) []byte {

@@ -47,11 +47,11 @@ func (r *result) run(ctx context.Context, prefix, text string, limit int64) erro
 		if i > 0 {
 			create.WriteString(", ")
 		}
-		if cast == "" {
-			fmt.Fprintf(&create, "#%d AS c%d", i+1, i)
-		} else {
-			fmt.Fprintf(&create, "CAST(#%d AS %s) AS c%d", i+1, cast, i)
+		value := fmt.Sprintf("#%d", i+1)
+		if cast != "" {
+			value = "CAST(" + value + " AS " + cast + ")"
 		}
+		fmt.Fprintf(&create, "%s AS c%d", r.shapes[i].fetched(value, 0), i)
 	}
 	create.WriteString(" FROM " + inner)
 	if limit > 0 {
@@ -108,7 +108,9 @@ func (r *result) prepare(ctx context.Context, text string) error {
 			sh, cast := &shape{kind: duckdb.TYPE_VARCHAR}, "VARCHAR"
 			// A type the driver does not describe prints as the engine's own text.
 			if info, err := stmt.ColumnTypeInfo(i); err == nil {
-				sh, cast = shapeOf(info)
+				if sh, cast = shapeOf(info, false); sh.mapped() {
+					sh, cast = shapeOf(info, true)
+				}
 			}
 			r.columns, r.shapes, r.casts = append(r.columns, name), append(r.shapes, sh), append(r.casts, cast)
 		}

@@ -56,6 +56,14 @@ func genSchema() *rapid.Generator[*Schema] {
 			if rapid.Bool().Draw(t, "described") {
 				c.Metadata = map[string]string{"note": rapid.SampledFrom([]string{"x", "y"}).Draw(t, "note")}
 			}
+			if rapid.Bool().Draw(t, "dated") {
+				if c.Metadata == nil {
+					c.Metadata = map[string]string{}
+				}
+				// Two spellings of one instant, neighbours of which the text sorts the other way, and what is no instant.
+				c.Metadata[MetaFirstLandedAt] = rapid.SampledFrom([]string{"2024-01-01T00:00:00Z", "2024-01-01T00:00:00.000000000Z",
+					"2024-01-01T00:00:00.000000001Z", "2024-01-01T01:00:00+02:00", "never", ""}).Draw(t, "first")
+			}
 			s.Columns = append(s.Columns, c)
 		}
 		if rapid.Bool().Draw(t, "stamped") {
