@@ -326,3 +326,58 @@ Feature: reconcile
       | run "fresh"  | is emptied           | read | reads "readings" |
       | the snapshot | is deleted           | read | reads "readings" |
       | the snapshot | is cut in half       | scan | scans "readings" |
+
+  @store.reconcile.half-width#stored
+  Scenario Outline: the items of a vector of <type> take <size> bytes each in every part
+    Given a table "texts" without a key
+    And "texts" declares the column:
+      | column | type   |
+      | v      | <type> |
+    And alpha lands as run "one" into "texts", with no types, the rows {"id":1,"v":[1,-2.5,0.25]} {"id":2}
+    When alpha folds "texts"
+    Then the fold succeeds
+    And every part of "texts" on alpha holds the items of "v" in <size> bytes each
+    When alpha lands as run "two" into "texts", with no types, the rows {"id":3,"v":[0.5,1,2]}
+    And alpha folds "texts"
+    Then the fold succeeds
+    And every part of "texts" on alpha holds the items of "v" in <size> bytes each
+    Examples:
+      | type       | size |
+      | float16[3] | two  |
+      | float32[3] | four |
+
+  @store.reconcile.half-width#vectors
+  Scenario Outline: a vector of <type> reads as an ARRAY of FLOAT, <how>
+    Given a table "texts" without a key
+    And "texts" declares the column:
+      | column | type   |
+      | v      | <type> |
+    And alpha lands as run "one" into "texts", with no types, the rows {"id":1,"v":[1,0.5,-4]} {"id":2}
+    And alpha has <does>
+    When alpha asks: SELECT id, typeof(v) AS kind, v[2] AS second, array_inner_product(v, [1,2,3]::FLOAT[3]) AS product FROM "texts" ORDER BY id
+    Then the query succeeds
+    And the answer's rows are [[1,"FLOAT[3]",0.5,-10],[2,"FLOAT[3]",null,null]]
+    Examples:
+      | type       | how        | does                     |
+      | float16[3] | not folded | landed 1 rows of "notes" |
+      | float16[3] | folded     | folded "texts"           |
+      | float32[3] | not folded | landed 1 rows of "notes" |
+      | float32[3] | folded     | folded "texts"           |
+
+  @store.reconcile.half-width#binary
+  Scenario Outline: both binary types read as BLOB, <how>
+    Given a table "files" keyed by "sum"
+    And "files" declares the columns:
+      | column | type      |
+      | body   | binary    |
+      | sum    | binary(2) |
+    And alpha lands as run "one" into "files", with no types, the rows {"sum":"AAE=","body":"AAEC"} {"sum":"AAI="} {"sum":"/wA=","body":""}
+    And alpha lands as run "two" into "files", with no types, the rows {"sum":"AAI=","body":"/w=="}
+    And alpha has <does>
+    When alpha asks: SELECT sum, typeof(sum) AS kind, typeof(body) AS other, octet_length(body) AS size, sum = '\x00\x01'::BLOB AS same FROM "files" ORDER BY sum
+    Then the query succeeds
+    And the answer's rows are [["AAE=","BLOB","BLOB",3,true],["AAI=","BLOB","BLOB",1,false],["/wA=","BLOB","BLOB",0,false]]
+    Examples:
+      | how        | does                     |
+      | not folded | landed 1 rows of "notes" |
+      | folded     | folded "files"           |

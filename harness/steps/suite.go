@@ -80,6 +80,7 @@ func groups() []struct {
 		{"clocks", registerClocks},
 		{"query", registerQuery},
 		{"reconcile_together", registerReconcileTogether},
+		{"respond", registerRespond},
 		{"vintage_landing", registerVintageLanding},
 		{"capture", registerCapture},
 		{"feed", registerFeed},
