@@ -57,6 +57,49 @@ Feature: reserve
       | _authored_by | "admin" |
       | _batch_seq   | 3       |
 
+  @store.reserve.injected#batch-seq @needs.pipeline
+  Scenario: the batches of a pipeline run are numbered, and those of the next one anew
+    Given a table "clicks" without a key
+    And the tables are fed by a command
+    And alpha has landed rows of "clicks":
+      | id |
+      | 1  |
+    And alpha's command says:
+      """
+      {"row": {"id": 2, "_batch_seq": 7}}
+      {"row": {"id": 3}}
+      {"position": 3}
+      {"row": {"id": 4}}
+      {"position": 4}
+      """
+    And alpha has run its pipeline
+    When alpha's command goes on to say:
+      """
+      {"row": {"id": 5}}
+      {"position": 5}
+      """
+    And alpha runs its pipeline
+    Then the pipeline run succeeds
+    And alpha's schema of "clicks" has the columns:
+      | column     | type  |
+      | _batch_seq | int32 |
+    And alpha reads of "clicks":
+      | id | _batch_seq |
+      | 1  | null       |
+      | 2  | 0          |
+      | 3  | 0          |
+      | 4  | 1          |
+      | 5  | 0          |
+    When alpha folds "clicks"
+    Then the fold succeeds
+    And alpha reads of "clicks":
+      | id | _batch_seq |
+      | 1  | null       |
+      | 2  | 0          |
+      | 3  | 0          |
+      | 4  | 1          |
+      | 5  | 0          |
+
   @store.reserve.commit-seq#above
   Scenario Outline: each run's value is above all before it, <case>
     Given the clock shows "2026-03-02T09:00:00Z"

@@ -47,6 +47,8 @@ type Options struct {
 	// Position is where the source stands after these rows, any JSON; it is recorded in the manifest as its cursor.
 	Position   json.RawMessage
 	PipelineID string
+	// BatchSeq numbers the batch within its scope (store.reserve.injected), nil outside one.
+	BatchSeq *int32
 	// Replace makes the run a replacement frontier even where the table does not declare write_mode = "replace".
 	Replace bool
 	// Complete says that the rows are all there is: a replacing table without a row is emptied then
@@ -167,7 +169,7 @@ func commit(ctx context.Context, t *store.Table, l *store.Lock, o *Options, c *c
 		return Report{}, err
 	}
 	arriving := c.arriving()
-	arriving.Columns = append(arriving.Columns, schema.Injected()...)
+	arriving.Columns = append(arriving.Columns, o.injected()...)
 	var keys []string
 	if d := t.Declared(); d != nil {
 		arriving.Metadata = store.DeclarationMetadata(d)
@@ -229,6 +231,14 @@ func commit(ctx context.Context, t *store.Table, l *store.Lock, o *Options, c *c
 		return Report{}, err
 	}
 	return Report{RunID: o.RunID, Rows: m.RowCount, Skipped: skip.n, Parts: len(m.Parts), CommitSeq: next.Seq, Compared: compared}, nil
+}
+
+// injected are the engine's columns of this landing, in the order of a part.
+func (o *Options) injected() []schema.Column {
+	if o.BatchSeq == nil {
+		return schema.Injected()
+	}
+	return append(schema.Injected(), schema.BatchColumn())
 }
 
 // replacing tells whether the run is a replacement frontier.

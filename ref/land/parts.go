@@ -65,12 +65,13 @@ type openPart struct {
 
 // stamps are the injected columns: arrays of one repeated value, made once and sliced.
 type stamps struct {
-	m    *manifest.Run
-	run  string
-	site string
-	rows int
-	same []arrow.Array // _ingested_at, _run_id, _site_id
-	seq  arrow.Array   // _commit_seq
+	m     *manifest.Run
+	run   string
+	site  string
+	batch *int32 // nil outside a batch scope
+	rows  int
+	same  []arrow.Array // _ingested_at, _run_id, _site_id
+	tail  []arrow.Array // _commit_seq, _batch_seq
 }
 
 // writeParts writes the input's rows with the injected columns into w's directory and gives what the manifest says of the
@@ -78,7 +79,7 @@ type stamps struct {
 func writeParts(ctx context.Context, t *store.Table, w *store.RunWriter, c *collector, merged *schema.Schema, o *Options, m *manifest.Run, skip rowSet) ([]manifest.Part, error) {
 	p := &parts{skip: skip, rows: m.RowCount,
 		ctx: ctx, fsys: t.Store().FS(), dir: w.Dir(), rel: w.Rel(), columns: c.columns, limit: o.partRows,
-		json: []string{}, stamps: stamps{m: m, run: o.RunID, site: o.SiteID}}
+		json: []string{}, stamps: stamps{m: m, run: o.RunID, site: o.SiteID, batch: o.BatchSeq}}
 	if p.limit <= 0 {
 		p.limit = maxPartRows
 	}
@@ -105,7 +106,7 @@ func writeParts(ctx context.Context, t *store.Table, w *store.RunWriter, c *coll
 	}
 	p.atOnce = max(1, maxCells/cells)
 	slices.Sort(p.json)
-	part.Columns = append(part.Columns, schema.Injected()...)
+	part.Columns = append(part.Columns, o.injected()...)
 	p.schema = part.Arrow()
 	err := c.spool.each(p.add)
 	if err == nil && p.open != nil {
@@ -277,11 +278,15 @@ func (s *stamps) take(row int64, n int) []arrow.Array {
 	for i := range seqs {
 		seqs[i] = row + int64(i)
 	}
-	out := make([]arrow.Array, 0, 5)
+	out := make([]arrow.Array, 0, 6)
 	for _, a := range s.same {
 		out = append(out, array.NewSlice(a, 0, int64(n)))
 	}
-	return append(out, int64s(seqs), array.NewSlice(s.seq, 0, int64(n)))
+	out = append(out, int64s(seqs))
+	for _, a := range s.tail {
+		out = append(out, array.NewSlice(a, 0, int64(n)))
+	}
+	return out
 }
 
 func (s *stamps) grow(n int) {
@@ -292,7 +297,20 @@ func (s *stamps) grow(n int) {
 	d := array.NewData(schema.TimestampType(), n, []*memory.Buffer{nil, memory.NewBufferBytes(bytesOf(at))}, nil, 0, 0)
 	defer d.Release()
 	s.same = []arrow.Array{array.NewTimestampData(d), repeated(s.run, n), repeated(s.site, n)}
-	s.seq, s.rows = int64s(seq), n
+	s.tail, s.rows = []arrow.Array{int64s(seq)}, n
+	if s.batch != nil {
+		s.tail = append(s.tail, int32s(*s.batch, n))
+	}
+}
+
+func int32s(v int32, n int) arrow.Array {
+	b := array.NewInt32Builder(memory.DefaultAllocator)
+	defer b.Release()
+	b.Reserve(n)
+	for range n {
+		b.UnsafeAppend(v)
+	}
+	return b.NewArray()
 }
 
 func int64s(v []int64) arrow.Array {

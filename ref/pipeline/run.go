@@ -64,6 +64,7 @@ type work struct {
 	at        standing
 	root      string // what the run before the first one is called: the snapshot where there is one
 	started   manifest.Instant
+	number    int32 // of the next batch, from 0: the batch scope is this run of this table
 	report    Report
 }
 
@@ -123,7 +124,7 @@ func (w *work) open(ctx context.Context) error {
 // batch reads one and commits it, as its ending says.
 func (w *work) batch(ctx context.Context, p pull) (more bool, err error) {
 	rows, err := land.Read(ctx, w.o.Store, land.Options{
-		Table: w.t.Name(), SiteID: w.o.Store.Node(), PipelineID: w.o.Pipeline.ID, TempDir: w.o.TempDir,
+		Table: w.t.Name(), SiteID: w.o.Store.Node(), PipelineID: w.o.Pipeline.ID, BatchSeq: &w.number, TempDir: w.o.TempDir,
 		Normalize: w.o.Pipeline.Normalize, InputName: "the source", Inputs: p.inputs(), Progress: func(n int64) {
 			if w.o.Progress != nil {
 				w.o.Progress(w.t.Name(), n)
@@ -141,6 +142,7 @@ func (w *work) batch(ctx context.Context, p pull) (more bool, err error) {
 	commit, err := w.judge(e, rows.Rows())
 	if err == nil && commit {
 		err = w.commit(ctx, rows, e)
+		w.number++
 	}
 	return e.more, err
 }

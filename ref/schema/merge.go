@@ -31,7 +31,12 @@ const (
 	SiteID     = "_site_id"
 	RowSeq     = "_row_seq"
 	CommitSeq  = "_commit_seq"
+	// BatchSeq stands only in rows that came within a batch scope, a pipeline's run.
+	BatchSeq = "_batch_seq"
 )
+
+// BatchColumn is the injected column of rows within a batch scope. A table may have it and rows without.
+func BatchColumn() Column { return Column{Name: BatchSeq, Type: Of(Int32), Nullable: true} }
 
 // Injected lists the engine's columns in the order in which they end every part and every schema: none is nullable.
 func Injected() []Column {
@@ -57,6 +62,8 @@ func injectedRank(name string) int {
 		return 3
 	case CommitSeq:
 		return 4
+	case BatchSeq:
+		return 5
 	}
 	return -1
 }
@@ -278,7 +285,7 @@ func KeyWidened(column string, stored, arriving Type) *fault.Error {
 // settle moves injected columns to the end, in their order, and fixes nullability.
 func settle(s *Schema) {
 	for i := range s.Columns {
-		s.Columns[i].Nullable = !IsInjected(s.Columns[i].Name)
+		s.Columns[i].Nullable = !IsInjected(s.Columns[i].Name) || s.Columns[i].Name == BatchSeq
 	}
 	sort.SliceStable(s.Columns, func(i, j int) bool {
 		return injectedRank(s.Columns[i].Name) < injectedRank(s.Columns[j].Name)
