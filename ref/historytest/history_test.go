@@ -18,6 +18,9 @@ import (
 	"pgregory.net/rapid"
 )
 
+// longRun names the environment variable that asks for more: a number of histories, and every power cut in every mode.
+const longRun = "CONTEXTFUL_HISTORIES"
+
 // instants are the columns declared as timestamps.
 var instants = map[string]bool{"rev": true, "from": true, "to": true, "avail": true}
 
@@ -216,7 +219,7 @@ func TestHistories(t *testing.T) {
 	pairs := [][2]string{{"docs", "log"}, {"composite", "state"}, {"lines", "vintages"}, {"facts", "docs"}, {"bag", "facts"},
 		{"vintages", "composite"}, {"state", "lines"}, {"log", "facts"}}
 	count, seed := 200, "1"
-	if text := os.Getenv("CONTEXTFUL_HISTORIES"); text != "" {
+	if text := os.Getenv(longRun); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil {
 			t.Fatal(err)
