@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -38,22 +40,21 @@ func fill(b *testing.B, st *store.Store, table string, from, runs, rows int) *du
 	if err != nil {
 		b.Fatal(err)
 	}
+	more(b, st, session, table, from, runs, rows)
+	return session
+}
+
+// more lands runs through an open session.
+func more(b *testing.B, st *store.Store, session *duck.Session, table string, from, runs, rows int) {
+	b.Helper()
 	for i := range runs {
 		ducktest.Generate(b, st, session, table, fmt.Sprintf("r%05d", from+i), benchColumns, benchRows(from+i, rows), ducktest.Epoch.Add(time.Duration(from+i)*time.Millisecond))
 	}
-	return session
 }
 
 func fileList(b *testing.B, st *store.Store, table string) string {
 	b.Helper()
-	tab, err := st.Table(table)
-	if err != nil {
-		b.Fatal(err)
-	}
-	view, err := tab.Resolve(context.Background(), store.Bounds{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	view := mustResolve(b, st, table)
 	var names []string
 	for _, f := range view.Files {
 		names = append(names, f.Path)
@@ -161,6 +162,64 @@ func BenchmarkFold(b *testing.B) {
 		}
 	}
 	v.report(b)
+}
+
+// BenchmarkAppends: the life of a table of n runs of 500 rows, folded after each. What its passes have written is told per row and per
+// byte landed; limit is log4(n) + 1.
+func BenchmarkAppends(b *testing.B) {
+	for _, n := range []int{16, 64, 256} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				st := ducktest.Open(b, "alpha", "", benchDeclaration)
+				session := fill(b, st, "u", 0, 0, 0)
+				var rows, bytes, landed, arrived int64
+				for i := range n {
+					more(b, st, session, "u", i, 1, 500)
+					view := mustResolve(b, st, "u")
+					for _, f := range view.Files {
+						if f.Run != nil {
+							landed, arrived = landed+f.Rows, arrived+sizeOf(b, f.Path)
+						}
+					}
+					if _, err := Run(context.Background(), st, Options{Table: "u"}); err != nil {
+						b.Fatal(err)
+					}
+					view = mustResolve(b, st, "u")
+					for _, f := range view.Files {
+						if f.Part.SnapshotID == "" {
+							rows, bytes = rows+f.Rows, bytes+sizeOf(b, f.Path)
+						}
+					}
+				}
+				session.Close()
+				b.ReportMetric(float64(rows)/float64(landed), "rows-written/landed")
+				b.ReportMetric(float64(bytes)/float64(arrived), "bytes-written/landed")
+				b.ReportMetric(math.Log(float64(n))/math.Log(Width)+1, "limit")
+			}
+		})
+	}
+}
+
+func mustResolve(b *testing.B, st *store.Store, table string) *store.View {
+	b.Helper()
+	tab, err := st.Table(table)
+	if err != nil {
+		b.Fatal(err)
+	}
+	view, err := tab.Resolve(context.Background(), store.Bounds{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return view
+}
+
+func sizeOf(b *testing.B, path string) int64 {
+	b.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return info.Size()
 }
 
 // BenchmarkScan prints a whole table as JSON.

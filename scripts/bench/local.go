@@ -134,6 +134,24 @@ func fold(ctx context.Context, b *bench) error {
 		"ours reads at the nanosecond, counts the rows of what it wrote, writes the manifest and syncs")
 }
 
+// appends: what the passes of a table write over its life, where it is folded after each of its landings. The growth is the table.
+func appends(ctx context.Context, b *bench) error {
+	t, err := b.compile(ctx, "./ref/fold")
+	if err != nil {
+		return err
+	}
+	lines, err := t.bench(ctx, "Appends", "1x")
+	if err != nil {
+		return err
+	}
+	for _, l := range lines {
+		rows, limit := l.metrics["rows-written/landed"], l.metrics["limit"]
+		b.add(result{what: l.sub + " appends, folded after each: rows written per row landed", ours: fmt.Sprintf("%.2f", rows), peer: "log4(n) + 1", theirs: fmt.Sprintf("%.2f", limit),
+			ratio: rows / limit, most: 1, note: fmt.Sprintf("runs of 500 rows; %.2f bytes of parts per byte landed", l.metrics["bytes-written/landed"])})
+	}
+	return nil
+}
+
 func (b *bench) inside(ctx context.Context, name, times string, titles map[string]string, peer, note string) error {
 	t, err := b.compile(ctx, "./ref/fold")
 	if err != nil {
