@@ -30,6 +30,7 @@ func registerFoldCarried(s *Suite) {
 	s.Step(`^(\w+) lands and folds "([^"]*)" in turn, (\d+(?:, \d+)*) rows, and no tier is full after any$`, landsAndFolds)
 	s.Step(`^(\w+) has landed and folded "([^"]*)" in turn, (\d+(?:, \d+)*) rows$`, hasLandedAndFolded)
 	s.Step(`^(\w+) has landed rows of "([^"]*)" and folded each:$`, hasLandedAndFoldedEach)
+	s.Step(`^(\w+)'s fold of "([^"]*)" is killed after each (mkdir|fsync|rename) in the table$`, foldKilledInTable)
 	s.Step(`^(\w+)'s push has written (\d+) parts? of snapshots of "([^"]*)"$`, pushedParts)
 	s.Step(`^every part of (\w+)'s snapshot of "([^"]*)" is what its manifest says$`, partsAsSaid)
 
@@ -279,6 +280,12 @@ func hasLandedAndFoldedEach(ctx context.Context, node, table string, t *godog.Ta
 		}
 	}
 	return nil
+}
+
+// foldKilledInTable leaves one copy of the node for each such call that its fold makes about the table.
+func foldKilledInTable(ctx context.Context, node, table, call string) error {
+	w := world.From(ctx)
+	return w.KillAtEach(ctx, w.Node(node), sut.Compact, call, tableGlob(w, table), func(*world.Node) (sut.Args, error) { return sut.A("table", table), nil })
 }
 
 // pushedParts counts the uploads of snapshots' parts, whether they were refused or not: what is there is not sent.
