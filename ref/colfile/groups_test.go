@@ -182,6 +182,36 @@ func TestWhatLeavesARowGroupOut(t *testing.T) {
 	}
 }
 
+// A filter lists every value of its chunk, also where there were too many for a dictionary, and few others.
+func TestFilterOfManyKeys(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "part.parquet")
+	key := func(i int) string { return fmt.Sprintf("%016x", uint64(i)*0x9E3779B97F4A7C15) }
+	var rows []line
+	for i := range 100_000 {
+		k := key(i)
+		rows = append(rows, line{key: &k, small: int32(i)})
+	}
+	writeLines(t, path, rows, Options{Bloom: []string{"key"}, BloomRows: 100_000})
+	g := openGroups(t, path)
+	defer g.Close()
+	filter := g.filter(0, "key")
+	if filter == nil || filter.Size() > 512<<10 {
+		t.Fatal("a filter for 100,000 keys", filter)
+	}
+	mistakes := 0
+	for i := range rows {
+		if !filter.CheckHash(filter.Hasher().Sum64([]byte(key(i)))) {
+			t.Fatalf("key %d is not listed", i)
+		}
+		if filter.CheckHash(filter.Hasher().Sum64([]byte(key(i + 1_000_000)))) {
+			mistakes++
+		}
+	}
+	if mistakes > 50 {
+		t.Errorf("%d of 100,000 keys that are not there are listed", mistakes)
+	}
+}
+
 // A row group that nobody asks for is not touched: its bytes may be anything.
 func TestScanOfOneGroup(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "part.parquet")

@@ -108,11 +108,16 @@ func WriterProperties(sc *arrow.Schema, o Options) *parquet.WriterProperties {
 			if o.BloomRows > 0 {
 				ndv = min(ndv, o.BloomRows)
 			}
-			props = append(props, parquet.WithBloomFilterEnabledPath(l.path, true), parquet.WithBloomFilterNDVPath(l.path, ndv))
+			props = append(props, parquet.WithBloomFilterEnabledPath(l.path, true), parquet.WithBloomFilterNDVPath(l.path, ndv),
+				parquet.WithBloomFilterFPPPath(l.path, bloomErrors))
 		}
 	}
 	return parquet.NewWriterProperties(props...)
 }
+
+// bloomErrors is how often a filter lists a value that is not there: a thousand keys are looked for at a time, and one of them
+// listed by mistake costs the row group.
+const bloomErrors = 1e-4
 
 // bloomable: the columns whose filters a reader asks.
 func bloomable(id arrow.Type) bool {
