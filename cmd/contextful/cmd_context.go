@@ -7,6 +7,7 @@ import (
 
 	"contextful/ref/colfile"
 	"contextful/ref/fault"
+	"contextful/ref/key"
 	"contextful/ref/manifest"
 	"contextful/ref/query"
 	"contextful/ref/store"
@@ -119,16 +120,22 @@ func (a *app) filesCommand() *cobra.Command {
 }
 
 func (a *app) runsCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "runs <table>",
-		Short:   "List the committed runs of a table and where they were folded",
-		Long:    "Lists the committed runs in commit order, with their rows and the snapshot that folded them." + exitHelp,
-		Example: "  contextful context runs documents",
+	var run string
+	cmd := &cobra.Command{
+		Use:   "runs <table>",
+		Short: "List the committed runs of a table and where they were folded",
+		Long: `Lists the committed runs in commit order, with their rows and the snapshot that folded them. A run that was folded and whose manifest
+is gone since is listed from the folded-runs index. With --run-id, says how many rows of that run are committed, on all nodes;
+null where none are or where nothing tells.` + exitHelp,
+		Example: "  contextful context runs documents\n  contextful context runs documents --run-id 2026-11-30",
 		Args:    exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, t, err := a.table(cmd.Context(), args[0])
 			if err != nil {
 				return err
+			}
+			if run != "" {
+				return a.committed(cmd.Context(), t, run)
 			}
 			infos, err := t.ListRuns(cmd.Context())
 			if err != nil {
@@ -139,34 +146,62 @@ func (a *app) runsCommand() *cobra.Command {
 			}{[]runRow{}}
 			var lines []string
 			for _, info := range infos {
-				row := runRow{RunID: info.RunID, NodeID: info.NodeID, Rows: info.RowCount, CommittedAt: info.CommittedAt, CommitSeq: info.CommitSeq}
+				row := runRow{RunID: info.RunID, NodeID: info.NodeID, CommittedAt: info.CommittedAt, CommitSeq: info.CommitSeq, Gone: info.Gone}
+				rows := "rows not recorded"
+				if info.RowCount >= 0 {
+					row.Rows, rows = &info.RowCount, count(info.RowCount, "row")
+				}
 				where := "not folded yet"
 				if info.FoldedIn != "" {
-					folded := info.FoldedIn
-					row.FoldedIn, where = &folded, folded
+					row.FoldedIn, where = &info.FoldedIn, info.FoldedIn
+				}
+				if info.Gone {
+					where += ", its manifest is gone"
 				}
 				report.Runs = append(report.Runs, row)
-				lines = append(lines, columns(row.CommittedAt.String(), row.RunID+"/"+row.NodeID, count(row.Rows, "row"), where))
+				lines = append(lines, columns(row.CommittedAt.String(), row.RunID+"/"+row.NodeID, rows, where))
 			}
 			return a.list(report, lines)
 		},
 	}
+	cmd.Flags().StringVar(&run, "run-id", "", "only how many rows of this run are committed")
+	return cmd
+}
+
+func (a *app) committed(ctx context.Context, t *store.Table, run string) error {
+	if err := key.ValidRun(run); err != nil {
+		return err
+	}
+	report := struct {
+		RunID string `json:"run_id"`
+		Rows  *int64 `json:"committed_rows"`
+	}{RunID: run}
+	rows, known, err := t.CommittedRows(ctx, run)
+	if err != nil {
+		return err
+	}
+	if !known {
+		return a.print(report, "run %s of %s: nothing that is left says that it is committed", run, t.Name())
+	}
+	report.Rows = &rows
+	return a.print(report, "run %s of %s: %s committed", run, t.Name(), count(rows, "row"))
 }
 
 type runRow struct {
 	RunID       string           `json:"run_id"`
 	NodeID      string           `json:"node_id"`
-	Rows        int64            `json:"rows"`
+	Rows        *int64           `json:"rows"`
 	CommittedAt manifest.Instant `json:"committed_at"`
 	CommitSeq   *int64           `json:"commit_seq"`
 	FoldedIn    *string          `json:"folded_in"`
+	Gone        bool             `json:"gone,omitempty"`
 }
 
 func (a *app) snapshotsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "snapshots <table>",
 		Short:   "List the snapshots reachable from the pointer, newest first",
-		Long:    "Lists the pointer's snapshot and its parents." + exitHelp,
+		Long:    "Lists the pointer's snapshot and its parents, as far as retention keeps them." + exitHelp,
 		Example: "  contextful context snapshots documents",
 		Args:    exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -183,8 +218,12 @@ func (a *app) snapshotsCommand() *cobra.Command {
 			}{[]snapshotRow{}}
 			var lines []string
 			for _, m := range chain {
-				report.Snapshots = append(report.Snapshots, snapshotRow{m.SnapshotID, m.Parent, m.CreatedAt, m.RowCount, len(m.IncludesRuns), m.Fence})
-				lines = append(lines, columns(m.SnapshotID, count(m.RowCount, "row"), count(int64(len(m.IncludesRuns)), "run")+" folded"))
+				report.Snapshots = append(report.Snapshots, snapshotRow{m.SnapshotID, m.Parent, m.CreatedAt, m.RowCount, len(m.IncludesRuns), m.Fence, m.Collected})
+				folded := count(int64(len(m.IncludesRuns)), "run") + " folded"
+				if m.Collected {
+					folded += ", collected"
+				}
+				lines = append(lines, columns(m.SnapshotID, count(m.RowCount, "row"), folded))
 			}
 			return a.list(report, lines)
 		},
@@ -198,6 +237,7 @@ type snapshotRow struct {
 	Rows       int64            `json:"rows"`
 	Runs       int              `json:"runs"`
 	Fence      *int64           `json:"fence"`
+	Collected  bool             `json:"collected,omitempty"`
 }
 
 func (a *app) checkCommand() *cobra.Command {

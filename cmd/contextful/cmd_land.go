@@ -14,6 +14,7 @@ import (
 	"contextful/ref/fault"
 	"contextful/ref/land"
 	"contextful/ref/schema"
+	"contextful/ref/store"
 )
 
 const landLong = `Lands the rows of one file as one run: all of them or, on any refusal, none. The run is visible once it is committed.
@@ -85,7 +86,12 @@ func (a *app) printLanding(table string, r land.Report) error {
 		Replayed  bool   `json:"replayed"`
 		Parts     int    `json:"parts"`
 		CommitSeq int64  `json:"commit_seq"`
-	}{r.RunID, r.Rows, r.Skipped, r.Replayed, r.Parts, r.CommitSeq}
+		// Folded is the folded-runs index's row, where it answers in place of the manifest.
+		Folded *store.FoldedRun `json:"folded,omitempty"`
+	}{r.RunID, r.Rows, r.Skipped, r.Replayed, r.Parts, r.CommitSeq, r.Folded}
+	if r.Folded != nil {
+		return a.print(report, "run %s of %s was committed before with the same %s and folded into %s: nothing written", r.RunID, table, count(r.Rows, "row"), r.Folded.SnapshotID)
+	}
 	if r.Replayed {
 		return a.print(report, "run %s of %s was committed before with the same %s: nothing written", r.RunID, table, count(r.Rows, "row"))
 	}

@@ -435,3 +435,107 @@ Feature: bound-time
       | who | since | title |
       | bob | 5     | cook  |
     Then the landing is refused with StoreSchemaIncompatible, naming "since"
+
+  @store.bound-time.as-of-unretained#too-old
+  Scenario Outline: a bound before the oldest snapshot that is kept is refused, and the instant named instead answers
+    Given alpha has no bucket
+    And "stock" declares retain_runs as "2d"
+    And the clock shows "2026-03-01T09:00:00Z"
+    And alpha has landed rows of "stock":
+      | item | count |
+      | nail | 5     |
+    And alpha has folded "stock"
+    And the clock shows "2026-03-02T09:00:00Z"
+    And alpha has landed rows of "stock":
+      | item | count |
+      | bolt | 7     |
+    And alpha has folded "stock"
+    And the clock shows "2026-03-09T09:00:00Z"
+    And alpha has landed rows of "stock":
+      | item | count |
+      | nut  | 1     |
+    And alpha has folded "stock"
+    When alpha reads "stock" as of "<bound>"
+    Then the read is refused with StoreAsOfUnretained, naming "stock"
+    And the message names the instant of the oldest kept snapshot of "stock" on alpha
+    And alpha reads of "stock" as of that instant the items "nail" and "bolt"
+    And alpha reads of "stock" exactly the rows landed
+    Examples:
+      | bound                          |
+      | 2026-02-01T00:00:00Z           |
+      | 2026-03-01T12:00:00Z           |
+      | 2026-03-02T08:59:59.999999999Z |
+
+  @store.bound-time.as-of-unretained#too-old
+  Scenario: before anything is removed no bound is too old
+    Given alpha has no bucket
+    And the clock shows "2026-03-01T09:00:00Z"
+    And alpha has landed rows of "stock":
+      | item | count |
+      | nail | 5     |
+    And alpha has folded "stock"
+    And the clock shows "2026-03-02T09:00:00Z"
+    And alpha has landed rows of "stock":
+      | item | count |
+      | bolt | 7     |
+    When alpha folds "stock"
+    Then alpha reads of "stock" as of "2026-02-01T00:00:00Z" the items none
+    And alpha reads of "stock" as of "2026-03-01T12:00:00Z" the items "nail"
+
+  @store.bound-time.as-of-unretained#collected
+  Scenario: a bound that selects a collected snapshot is refused, and the instant named instead answers
+    Given the clock shows "2026-03-01T09:00:00Z"
+    And alpha has landed rows of "stock" as run "one":
+      | item | count |
+      | nail | 5     |
+    And alpha has folded "stock"
+    And the clock shows "2026-03-03T09:00:00Z"
+    And alpha has landed rows of "stock" as run "two":
+      | item | count |
+      | bolt | 7     |
+    And alpha has folded "stock"
+    Then alpha reads of "stock" as of "2026-03-02T00:00:00Z" the items "nail"
+    When the parent of the pointer's snapshot of "stock" on alpha is collected
+    And alpha reads "stock" as of "2026-03-02T00:00:00Z"
+    Then the read is refused with StoreAsOfUnretained, naming "stock"
+    And the message names the instant of the pointer's snapshot of "stock" on alpha
+    And alpha reads of "stock" as of that instant the items "nail" and "bolt"
+    And alpha reads of "stock" exactly the rows landed
+    And alpha's store checks out
+
+  @store.bound-time.as-of-unretained#absent-run
+  Scenario: a bound whose run was folded later and is gone is refused, and the instant named instead answers
+    Given the clock shows "2026-03-01T09:00:00Z"
+    And alpha has landed rows of "stock" as run "one":
+      | item | count |
+      | nail | 5     |
+    And alpha has folded "stock"
+    And the clock shows "2026-03-03T09:00:00Z"
+    And alpha has landed rows of "stock" as run "two":
+      | item | count |
+      | bolt | 7     |
+    And the clock shows "2026-03-05T09:00:00Z"
+    And alpha has folded "stock"
+    Then alpha reads of "stock" as of "2026-03-04T00:00:00Z" the items "nail" and "bolt"
+    When run "two" of "stock" is collected on alpha
+    And alpha reads "stock" as of "2026-03-04T00:00:00Z"
+    Then the read is refused with StoreAsOfUnretained, naming "stock"
+    And the message names the instant of the pointer's snapshot of "stock" on alpha
+    And alpha reads of "stock" as of that instant the items "nail" and "bolt"
+
+  @store.bound-time.as-of-unretained#absent-run
+  Scenario: a run that the selected snapshot folds may be gone
+    Given the clock shows "2026-03-01T09:00:00Z"
+    And alpha has landed rows of "stock" as run "one":
+      | item | count |
+      | nail | 5     |
+    And alpha has folded "stock"
+    And the clock shows "2026-03-03T09:00:00Z"
+    And alpha has landed rows of "stock" as run "two":
+      | item | count |
+      | bolt | 7     |
+    And alpha has folded "stock"
+    When run "one" of "stock" is collected on alpha
+    Then alpha reads of "stock" as of "2026-03-02T00:00:00Z" the items "nail"
+    When alpha reads "stock" as of "2026-02-01T00:00:00Z"
+    Then the read is refused with StoreAsOfUnretained, naming "stock"

@@ -758,3 +758,181 @@ Feature: fold
     Then the fold is refused with StoreManifestFormatNewer, naming "harvest/alpha/_manifest.json"
     And alpha's pointer for "quotes" names a new snapshot
     And alpha's pointer for "wires" names a new snapshot
+
+  @store.fold.folded-index#over-parent
+  Scenario: a pass names its parent's segments and adds one of what it folds
+    Given a node "alpha"
+    And a table "trades" without a key
+    And alpha has landed 2 runs of "trades" and folded each of them
+    And alpha has landed 3 rows of "trades" as run "one"
+    And alpha has landed 2 rows of "trades" as run "two"
+    When alpha folds "trades"
+    Then the fold succeeds
+    And the folded-runs index of "trades" on alpha names its parent's segments where they lie, and one new one of the runs "one" and "two"
+    And the folded-runs index of "trades" on alpha lists each run its chain folds once, as the run's manifest says
+
+  @store.fold.folded-index#over-parent
+  Scenario: over the first valid index below, with the runs walked above it
+    Given a node "alpha"
+    And a table "trades" without a key
+    And alpha has landed 3 runs of "trades" and folded each of them
+    And the folded-runs index of the pointer's snapshot of "trades" on alpha is taken out
+    And the manifests below the parent of "trades" on alpha are taken away
+    And alpha has landed 3 rows of "trades" as run "one"
+    When alpha folds "trades"
+    Then the fold succeeds
+    And the folded-runs index of "trades" on alpha has 3 segments, of 4 rows in all
+    And alpha reads of "trades" exactly the rows landed
+    When the manifests of "trades" on alpha are put back
+    Then the folded-runs index of "trades" on alpha lists each run its chain folds once, as the run's manifest says
+
+  @store.fold.folded-index#over-walk
+  Scenario: where no index is valid the pass writes one over the walk to the root
+    Given a node "alpha"
+    And a table "trades" without a key
+    And alpha has landed 3 runs of "trades" and folded each of them
+    And the folded-runs index of every snapshot of "trades" on alpha is taken out
+    And alpha has landed 3 rows of "trades" as run "one"
+    When alpha folds "trades"
+    Then the fold succeeds
+    And the folded-runs index of "trades" on alpha lists each run its chain folds once, as the run's manifest says
+    And the folded-runs index of "trades" on alpha names segments of its own alone
+
+  @store.fold.folded-index#over-walk
+  Scenario: a run whose manifest is gone is in the index all the same
+    Given a node "alpha"
+    And a table "trades" without a key
+    And alpha has landed 3 rows of "trades" as run "one"
+    And alpha has folded "trades"
+    And the folded-runs index of every snapshot of "trades" on alpha is taken out
+    And run "one" of "trades" is collected on alpha
+    And alpha has landed 2 rows of "trades" as run "two"
+    When alpha folds "trades"
+    Then the fold succeeds
+    And the folded-runs index of "trades" on alpha has 1 segment, of 2 rows in all
+    And alpha does not say how many rows of run "one" of "trades" are committed
+
+  @store.fold.folded-index#merged
+  Scenario: four segments of one size tier become one
+    Given a node "alpha"
+    And a table "trades" without a key
+    When alpha has landed 5 runs of "trades" and folded each of them
+    Then each snapshot's folded-runs index of "trades" on alpha lists what its chain folds, in fewer than 4 segments of any size tier
+    And the folded-runs index of "trades" on alpha has 2 segments, of 5 rows in all
+
+  @store.fold.folded-index#none
+  Scenario: over a chain that ends at a missing manifest no index is written
+    Given a node "alpha"
+    And a table "trades" without a key
+    And alpha has landed 3 runs of "trades" and folded each of them
+    And alpha has landed 3 rows of "trades" as run "one"
+    And the folded-runs index of every snapshot of "trades" on alpha is taken out
+    And the manifests below the parent of "trades" on alpha are taken away
+    When alpha folds "trades"
+    Then alpha's fold of "trades" has written no folded-runs index
+    When the manifests of "trades" on alpha are put back
+    And alpha folds "trades"
+    Then the fold succeeds
+    And the folded-runs index of "trades" on alpha lists each run its chain folds once, as the run's manifest says
+
+  @store.fold.reference-retention#kept
+  Scenario: what a retained snapshot names in an older one's directory stays
+    Given a node "alpha"
+    And alpha has no bucket
+    And a table "trades" without a key
+    And alpha has landed 200 rows of "trades" as run "one"
+    And alpha has folded "trades"
+    And alpha has landed 1 runs of "trades" and folded each of them
+    And the clock shows "2026-03-10T09:00:00Z"
+    And alpha has landed 2 rows of "trades"
+    When alpha folds "trades"
+    Then the fold succeeds
+    And alpha's pointer's snapshot of "trades" names a part that an older snapshot wrote
+    And alpha's pointer's snapshot of "trades" names a segment that an older snapshot wrote
+    And every file that alpha's chain of "trades" names is there
+    And alpha reads of "trades" exactly the rows landed
+    And alpha's store checks out
+
+  @store.fold.reference-retention#removed
+  Scenario: the rest of a snapshot superseded longer ago than retain_runs goes, its manifest and the runs folded as long ago too
+    Given a node "alpha"
+    And alpha has no bucket
+    And a table "trades" without a key
+    And "trades" declares retain_runs as "2d"
+    And the clock shows "2026-03-01T09:00:00Z"
+    And alpha has landed 3 rows of "trades" as run "one"
+    And alpha has folded "trades"
+    And alpha has landed 2 runs of "trades" and folded each of them
+    And the clock shows "2026-03-04T09:00:00Z"
+    And alpha has landed 2 rows of "trades" as run "last"
+    When alpha folds "trades"
+    Then the fold succeeds
+    And alpha's chain of "trades" has 2 snapshots, and ends there
+    And alpha's snapshots of "trades" hold nothing that its chain does not name
+    And every file that alpha's chain of "trades" names is there
+    And nothing of run "one" of "trades" lies on alpha
+    And run "last" of "trades" stays on alpha
+    And alpha reads of "trades" exactly the rows landed
+    And alpha's store checks out
+    When alpha lands run "one" of "trades" again
+    Then the report says 3 rows, replayed
+    And alpha reads of "trades" exactly the rows landed
+
+  @store.fold.reference-retention#removed
+  Scenario Outline: what was superseded a nanosecond less than retain_runs ago stays, at <later>
+    Given a node "alpha"
+    And alpha has no bucket
+    And a table "trades" without a key
+    And "trades" declares retain_runs as "2d"
+    And the clock shows "2026-03-01T09:00:00Z"
+    And alpha has landed 3 rows of "trades" as run "one"
+    And alpha has folded "trades"
+    And the clock shows "2026-03-02T09:00:00Z"
+    And alpha has landed 3 rows of "trades" as run "two"
+    And alpha has folded "trades"
+    And the clock shows "<later>"
+    And alpha has landed 2 rows of "trades" as run "last"
+    When alpha folds "trades"
+    Then the fold succeeds
+    And alpha's chain of "trades" has <chain>
+    And run "two" of "trades" <two> alpha
+    And alpha reads of "trades" exactly the rows landed
+    Examples:
+      | later                          | chain                             | two          |
+      | 2026-03-04T08:59:59.999999999Z | 3 snapshots, and ends at its root | stays on     |
+      | 2026-03-04T09:00:00Z           | 2 snapshots, and ends there       | is gone from |
+
+  @store.fold.reference-retention#removed
+  Scenario: what a later pass no longer names goes with that pass's parent
+    Given a node "alpha"
+    And alpha has no bucket
+    And a table "trades" without a key
+    And "trades" declares retain_runs as "2d"
+    And alpha has landed 3 runs of "trades" and folded each of them
+    And the clock shows "2026-03-09T09:00:00Z"
+    And alpha has landed 1 runs of "trades" and folded each of them
+    And the clock shows "2026-03-19T09:00:00Z"
+    And alpha has landed 1 runs of "trades" and folded each of them
+    And the clock shows "2026-03-29T09:00:00Z"
+    And alpha has landed 2 rows of "trades" as run "last"
+    When alpha folds "trades"
+    Then the fold succeeds
+    And alpha's snapshots of "trades" hold nothing that its chain does not name
+    And every file that alpha's chain of "trades" names is there
+    And alpha reads of "trades" exactly the rows landed
+
+  @store.fold.reference-retention#bucket
+  Scenario: a store with a bucket keeps what its bucket may want
+    Given a node "alpha"
+    And a table "trades" without a key
+    And "trades" declares retain_runs as "2d"
+    And the clock shows "2026-03-01T09:00:00Z"
+    And alpha has landed 3 rows of "trades" as run "one"
+    And alpha has folded "trades"
+    And alpha has landed 2 runs of "trades" and folded each of them
+    And the clock shows "2026-03-09T09:00:00Z"
+    And alpha has landed 2 rows of "trades" as run "last"
+    When alpha folds "trades"
+    Then the fold succeeds
+    And alpha's chain of "trades" has 4 snapshots, and ends at its root
+    And run "one" of "trades" stays on alpha

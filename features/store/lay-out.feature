@@ -448,6 +448,7 @@ Feature: lay-out
     And alpha has landed 2 rows of "events"
     And alpha has folded "events"
     And alpha has landed 2 rows of "notes"
+    And the folded-runs index of every snapshot of "events" on alpha is taken out
     And the manifest of <which> of "events" on alpha is of the next major
     When alpha reads "events"
     Then the read is refused with StoreManifestFormatNewer, naming <the snapshot's manifest>, <the next major> and <the newest it reads>
@@ -790,3 +791,241 @@ Feature: lay-out
       | rows stated   | region     | 1, 1, 2 |
       | list of parts |            | 1, 3    |
       | list of parts | region     | 1, 1, 2 |
+
+  @store.lay-out.folded-index#rows
+  Scenario: the index lists each run of the chain with its snapshot, instant, sequence, digest and rows
+    Given a table "trades" without a key
+    And alpha has landed 3 rows of "trades" as run "one"
+    And alpha has landed 5 rows of "trades" as run "two"
+    And alpha has folded "trades"
+    And alpha has landed 4 rows of "trades" as run "three"
+    When alpha folds "trades"
+    Then the fold succeeds
+    And the folded-runs index of "trades" on alpha lists each run its chain folds once, as the run's manifest says
+
+  @store.lay-out.folded-index#rows
+  Scenario: two nodes' runs of one id are two rows
+    Given a table "trades" without a key
+    And alpha has landed 3 rows of "trades" as run "one"
+    And alpha has pushed
+    And beta has pulled
+    And beta has landed 5 rows of "trades" as run "one"
+    When beta folds "trades"
+    Then the fold succeeds
+    And the folded-runs index of "trades" on beta lists each run its chain folds once, as the run's manifest says
+
+  @store.lay-out.folded-index#through @store.lay-out.folded-index#segments
+  Scenario: an index names its own snapshot, and each segment by where it lies and what it is
+    Given a table "trades" without a key
+    When alpha has landed 3 runs of "trades" and folded each of them
+    Then each snapshot's folded-runs index of "trades" on alpha is through that snapshot
+    And the folded-runs index of "trades" on alpha names each segment with its origin, digest and rows
+
+  @store.lay-out.folded-index-valid#trusted @store.lay-out.folded-index-walk#unbounded
+  Scenario Outline: with a valid index no manifest below it is needed, <below>
+    Given a table "trades" without a key
+    And alpha has landed 2 rows of "trades" as run "first"
+    And alpha has landed 3 runs of "trades" and folded each of them
+    And alpha has landed 2 rows of "trades" as run "last"
+    When the manifests below the pointer's snapshot of "trades" on alpha <below>
+    Then alpha reads of "trades" exactly the rows landed
+    And alpha's list of "trades" has the parts of run "last" and none of run "first"
+    Examples:
+      | below           |
+      | are taken away  |
+      | are no manifests |
+
+  @store.lay-out.folded-index-valid#undecodable @store.lay-out.folded-index-valid#other-snapshot @store.lay-out.folded-index-valid#damaged @store.lay-out.folded-index-valid#fewer @store.lay-out.folded-index-valid#broken-chain
+  Scenario Outline: an index that <damage> is not used
+    Given a table "trades" without a key
+    And alpha has landed 2 runs of "trades" and folded each of them
+    And alpha has landed 2 rows of "trades" as run "last"
+    And alpha has landed 1 rows of "trades" as run "least"
+    And alpha has folded "trades"
+    And the folded-runs index of "trades" on alpha <damage>
+    Then alpha reads of "trades" exactly the rows landed
+    When the manifests below the pointer's snapshot of "trades" on alpha are taken away
+    And alpha reads "trades"
+    Then the read is refused with StoreChainBroken, naming <the missing manifest>
+    When the manifests of "trades" on alpha are put back
+    Then alpha reads of "trades" exactly the rows landed
+    Examples:
+      | damage                                |
+      | is a text                             |
+      | is a list                             |
+      | is a number                           |
+      | has a number for its segments         |
+      | has a segment whose rows are a text   |
+      | has a segment without a digest        |
+      | has a segment named out of the store  |
+      | is through another snapshot           |
+      | is through nothing                    |
+      | is its parent's                       |
+      | has a segment that is gone            |
+      | has a segment cut short               |
+      | has a segment with a byte changed     |
+      | has a segment of other runs           |
+      | has a segment that lacks a row        |
+      | lacks a run that its snapshot folds   |
+      | has a run twice                       |
+
+  @store.lay-out.folded-index-walk#unbounded
+  Scenario: a walk goes down to the first valid index, and no further
+    Given a table "trades" without a key
+    And alpha has landed 4 runs of "trades" and folded each of them
+    And the folded-runs index of the pointer's snapshot of "trades" on alpha is taken out
+    When the manifests below the parent of "trades" on alpha are taken away
+    Then alpha reads of "trades" exactly the rows landed
+    When the folded-runs index of the parent of "trades" on alpha is taken out
+    And alpha reads "trades"
+    Then the read is refused with StoreChainBroken, naming <the missing manifest>
+    When the manifests of "trades" on alpha are put back
+    And the folded-runs index of every snapshot of "trades" on alpha is taken out
+    Then alpha reads of "trades" exactly the rows landed
+
+  @store.lay-out.folded-index-walk#bounded
+  Scenario Outline: a bounded read goes on to the snapshot that its bound selects, <bound>
+    Given a table "stock" without a key
+    And the clock shows "2026-03-01T09:00:00Z"
+    And alpha has landed rows of "stock":
+      | item | count |
+      | nail | 5     |
+    And alpha has folded "stock"
+    And the clock shows "2026-03-03T09:00:00Z"
+    And alpha has landed rows of "stock":
+      | item | count |
+      | bolt | 7     |
+    And alpha has folded "stock"
+    And the clock shows "2026-03-05T09:00:00Z"
+    And alpha has landed rows of "stock":
+      | item | count |
+      | nut  | 1     |
+    When alpha folds "stock"
+    Then the fold succeeds
+    And alpha's list of "stock" as of "<bound>" names a snapshot only
+    And alpha reads of "stock" as of "<bound>" the items <items>
+    When the manifests below the parent of "stock" on alpha are taken away
+    And alpha reads "stock" as of "<bound>"
+    Then the read <ends>
+    Examples:
+      | bound                | items                    | ends                                |
+      | 2026-03-02T00:00:00Z | "nail"                   | is refused with StoreAsOfUnretained |
+      | 2026-03-04T00:00:00Z | "nail" and "bolt"        | succeeds                            |
+      | 2026-03-06T00:00:00Z | "nail", "bolt" and "nut" | succeeds                            |
+
+  @store.lay-out.run-folded-replay#replay @store.lay-out.run-folded-replay#report
+  Scenario: a folded run that was collected is replayed, and its row reported
+    Given a table "trades" without a key
+    And alpha has landed 3 rows of "trades" as run "one"
+    And alpha has landed 2 rows of "trades" as run "two"
+    And alpha has folded "trades"
+    And run "one" of "trades" is collected on alpha
+    When alpha lands run "one" of "trades" again
+    Then the landing succeeds
+    And alpha's store is as it was
+    And the report says 3 rows, replayed
+    And the report carries the folded-runs row of run "one" of "trades" on alpha
+    And nothing of run "one" of "trades" lies on alpha
+    And alpha reads of "trades" exactly the rows landed
+
+  @store.lay-out.run-folded-replay#replay
+  Scenario: a run whose manifest is here is replayed from it, and a new one lands
+    Given a table "trades" without a key
+    And alpha has landed 3 rows of "trades" as run "one"
+    And alpha has folded "trades"
+    When alpha lands run "one" of "trades" again
+    Then the report says 3 rows, replayed
+    When alpha lands the rows of run "one" of "trades" again as run "two", the same otherwise
+    Then the report says 3 rows, not replayed
+    And alpha reads 6 rows of "trades"
+
+  @store.lay-out.run-folded-replay#replay
+  Scenario: the replay is of the table's chain as it is now
+    Given a table "trades" without a key
+    And alpha has landed 3 rows of "trades" as run "one"
+    And alpha has folded "trades"
+    And alpha has landed 2 rows of "trades" as run "two"
+    And alpha has folded "trades"
+    And run "two" of "trades" is collected on alpha
+    When alpha lands run "two" of "trades" again
+    Then the report says 2 rows, replayed
+    And alpha reads of "trades" exactly the rows landed
+
+  @store.lay-out.run-folded-replay#conflict
+  Scenario: other rows under the id of a collected run are a conflict
+    Given a table "trades" without a key
+    And alpha has landed 3 rows of "trades" as run "one"
+    And alpha has folded "trades"
+    And run "one" of "trades" is collected on alpha
+    When alpha lands 4 rows of "trades" as run "one"
+    Then the landing is refused with StoreRunConflict, naming "one"
+    And alpha's store is as it was
+    And alpha reads of "trades" exactly the rows landed
+
+  @store.lay-out.run-folded-replay#conflict
+  Scenario Outline: equal rows are a conflict where <index>
+    Given a table "trades" without a key
+    And alpha has landed 3 rows of "trades" as run "one"
+    And alpha has folded "trades"
+    And alpha has landed 2 rows of "trades" as run "two"
+    And alpha has folded "trades"
+    And the folded-runs index of <index>
+    And run "one" of "trades" is collected on alpha
+    When alpha lands run "one" of "trades" again
+    Then the landing is refused with StoreRunConflict, naming "one"
+    And alpha's store is as it was
+    And alpha reads of "trades" exactly the rows landed
+    Examples:
+      | index                                                   |
+      | "trades" on alpha has no digest of run one              |
+      | every snapshot of "trades" on alpha is taken out        |
+
+  @store.lay-out.run-folded-replay#conflict
+  Scenario: where nothing tells what is folded a landing is refused
+    Given a table "trades" without a key
+    And alpha has landed 2 runs of "trades" and folded each of them
+    And the folded-runs index of every snapshot of "trades" on alpha is taken out
+    And the manifests below the pointer's snapshot of "trades" on alpha are taken away
+    When alpha lands 2 rows of "trades" as run "one"
+    Then the landing is refused with StoreChainBroken, naming <the missing manifest>
+    And alpha's store is as it was
+    When the manifests of "trades" on alpha are put back
+    And alpha lands 2 rows of "trades" as run "one"
+    Then the landing succeeds
+    And alpha reads of "trades" exactly the rows landed
+
+  @store.lay-out.folded-committed#counted
+  Scenario: the committed rows of a run, here, folded and collected, and on two nodes
+    Given a table "trades" without a key
+    And alpha has landed 3 rows of "trades" as run "one"
+    And alpha has pushed
+    And beta has pulled
+    And beta has landed 5 rows of "trades" as run "one"
+    And beta has landed 2 rows of "trades" as run "two"
+    Then beta says that 8 rows of run "one" of "trades" are committed
+    When beta folds "trades"
+    Then beta says that 8 rows of run "one" of "trades" are committed
+    When run "one" of "trades" is collected on beta
+    Then beta says that 8 rows of run "one" of "trades" are committed
+    And beta's list of runs of "trades" has 2 rows of run "two"
+    When run "two" of "trades" is collected on beta
+    Then beta says that 2 rows of run "two" of "trades" are committed
+    And beta's list of runs of "trades" has 2 rows of run "two"
+
+  @store.lay-out.folded-committed#uncommitted
+  Scenario Outline: a run of which nothing tells is not called committed, <case>
+    Given a table "trades" without a key
+    And alpha has landed 3 rows of "trades" as run "one"
+    And alpha has folded "trades"
+    And alpha has landed 2 rows of "trades" as run "two"
+    And alpha has folded "trades"
+    And the folded-runs index of <index>
+    Then alpha says that 3 rows of run "one" of "trades" are committed
+    And alpha does not say how many rows of run "none" of "trades" are committed
+    When run "one" of "trades" is collected on alpha
+    Then alpha does not say how many rows of run "one" of "trades" are committed
+    And alpha says that 2 rows of run "two" of "trades" are committed
+    Examples:
+      | case                              | index                                              |
+      | a walked snapshot alone names it  | every snapshot of "trades" on alpha is taken out   |
+      | its row has no number             | "trades" on alpha has no row count of run one      |

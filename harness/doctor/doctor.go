@@ -175,6 +175,7 @@ func trials() []trial {
 		{verb: sut.Files, args: onTable, after: landed, look: object("files")},
 		{verb: sut.Scan, args: onTable, after: landed, look: threeRows},
 		{verb: sut.Runs, args: onTable, after: landed, look: object("runs")},
+		{verb: sut.Committed, args: sut.A("table", table, "run", "none"), after: landed, look: object("committed_rows")},
 		{verb: sut.Describe, args: onTable, after: landed, look: object()},
 		{verb: sut.Query, args: sut.A("sql", `SELECT * FROM "`+table+`"`), after: landed, look: threeRows},
 		{verb: sut.Compact, args: onTable, after: landed, look: folded},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"contextful/harness/inspect"
@@ -167,9 +168,34 @@ type heldRead struct {
 
 func holdQuery(ctx context.Context, node, sql, glob string, want inspect.Grid) error {
 	w := world.From(ctx)
-	task, err := w.HoldAt(ctx, w.Node(node), sut.Query, sut.A("sql", sql), "create", ".contextful/context/"+w.Title()+"/"+glob, 1)
+	n, args := w.Node(node), sut.A("sql", sql)
+	within := ".contextful/context/" + w.Title() + "/" + glob
+	nth, err := firstPart(ctx, w, n, args, within)
+	if err != nil {
+		return err
+	}
+	task, err := w.HoldAt(ctx, n, sut.Query, args, "create", within, nth)
 	w.Values["fold.read"] = &heldRead{task: task, want: want}
 	return err
+}
+
+// firstPart is which of a query's calls opens the first part: it may read folded-runs segments before that, and what it reads
+// of them is no row.
+func firstPart(ctx context.Context, w *world.World, n *world.Node, args sut.Args, glob string) (int, error) {
+	segments, err := filepath.Glob(filepath.Join(n.Root(), "tables", "*", "data", "snapshots", "*", "folded-*.parquet"))
+	if err != nil || len(segments) == 0 {
+		return 1, err
+	}
+	calls, err := w.FindCalls(ctx, n, sut.Query, args, "create", glob)
+	if err != nil {
+		return 0, err
+	}
+	for i, c := range calls {
+		if !strings.Contains(c.Line, "/folded-") {
+			return i + 1, nil
+		}
+	}
+	return 0, fmt.Errorf("the read of %s opens no part", n.Name)
 }
 
 func heldReadEnds(ctx context.Context) error {

@@ -85,9 +85,12 @@ func bucketSnapshot(ctx context.Context, w *world.World, table string) (inspect.
 		return inspect.SnapshotDoc{}, "", err
 	}
 	dir := "data/snapshots/" + ptr.SnapshotID
-	text, err := w.Bucket().Get(ctx, w.TableKey(table, dir+"/_manifest.json"))
-	if err != nil {
-		return inspect.SnapshotDoc{}, dir, err
+	key := w.TableKey(table, dir+"/_manifest.json")
+	text, changed := originals(w)[key] // as it was before a step damaged it
+	if !changed {
+		if text, err = w.Bucket().Get(ctx, key); err != nil {
+			return inspect.SnapshotDoc{}, dir, err
+		}
 	}
 	snap, err := inspect.DecodeSnapshot("the snapshot in the bucket", text)
 	return snap, dir, err

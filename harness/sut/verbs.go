@@ -15,6 +15,7 @@ const (
 	Runs             Verb = "runs"
 	Compact          Verb = "compact"
 	Check            Verb = "check"
+	Committed        Verb = "committed"
 	Describe         Verb = "describe"
 	Rebuild          Verb = "rebuild-catalog"
 	RunList          Verb = "run-list"
@@ -65,6 +66,7 @@ func Verbs() []VerbInfo {
 		{Files, "lists the files a read of the table would open", append([]string{"table"}, clocks...), bounded("context", "files", "{table}")},
 		{Scan, "prints every row of the table", append([]string{"table"}, clocks...), bounded("context", "scan", "{table}")},
 		{Runs, "lists the committed runs of the table", []string{"table"}, argv("context", "runs", "{table}", now, "--json")},
+		{Committed, "says how many rows of a run are committed", []string{"table", "run"}, argv("context", "runs", "{table}", "--run-id", "{run}", now, "--json")},
 		{Compact, "folds the table, or every table that is due", []string{"table"}, argv("context", "compact", []any{"{table}"}, now, "--json")},
 		{Check, "verifies every digest, chain, pointer and footer", nil, argv("context", "check", now, "--json")},
 		{Describe, "prints the columns of the table and their types", []string{"table", "horizon"}, argv("context", "describe", "{table}", []any{"--horizon", "{horizon}"}, now, "--json")},

@@ -16,7 +16,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"contextful/ref/fault"
 	"contextful/ref/fold"
@@ -91,14 +90,10 @@ func foldedIn(ctx context.Context, t *store.Table, run string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	chain, err := t.Chain(ctx, p.SnapshotID)
+	folded, err := t.Folded(ctx, p.SnapshotID)
 	if err != nil {
 		return "", err
 	}
-	for _, m := range chain {
-		if slices.Contains(m.IncludesRuns, run) {
-			return m.SnapshotID, nil
-		}
-	}
-	return "", nil
+	snapshot, _ := folded.In(run)
+	return snapshot, nil
 }

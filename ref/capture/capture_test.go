@@ -44,11 +44,7 @@ func snapshots(t *testing.T, s *store.Store) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, _, err := table.Pointer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	chain, err := table.Chain(context.Background(), p.SnapshotID)
+	chain, err := table.ListSnapshots(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,11 +77,9 @@ func runsUnique(v *store.View) bool {
 		nodes[run] = node
 		return true
 	}
-	for _, m := range v.Chain {
-		for _, k := range m.IncludesRuns {
-			if run, node, _ := strings.Cut(k, "/"); !seen(run, node) {
-				return false
-			}
+	for k := range v.Folded.Keys() {
+		if run, node, _ := strings.Cut(k, "/"); !seen(run, node) {
+			return false
 		}
 	}
 	for _, r := range v.Runs {

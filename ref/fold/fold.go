@@ -57,6 +57,7 @@ func Run(ctx context.Context, st *store.Store, o Options) (Report, error) {
 		}
 		err = staged.PublishLocal(ctx)
 		if err == nil {
+			staged.retain(ctx, st)
 			return staged.Report, nil
 		}
 		if discarded := staged.Discard(); discarded != nil {
@@ -86,6 +87,7 @@ type Staged struct {
 
 	table *store.Table
 	pass  *store.Pass
+	keep  time.Duration // the table's retain_runs
 }
 
 // Nothing says that there was no run to fold: nothing was staged.
@@ -108,6 +110,17 @@ func (s *Staged) PublishLocal(ctx context.Context) error {
 	}
 	s.pass.Close()
 	return nil
+}
+
+// retain removes what the table's retention no longer keeps. The pass is published: what fails here is the next one's.
+func (s *Staged) retain(ctx context.Context, st *store.Store) {
+	done, err := s.table.Retain(ctx, st.Clock().Now(), s.keep)
+	switch {
+	case err != nil:
+		st.Logf("note: retention of table %q did not end, the next pass goes on: %v", s.table.Name(), err)
+	case done.Snapshots+done.Runs > 0:
+		st.Logf("table %q: %d snapshots and %d folded runs were older than retain_runs and are removed", s.table.Name(), done.Snapshots, done.Runs)
+	}
 }
 
 // Discard removes the snapshot where it was not published.
@@ -144,7 +157,7 @@ func Stage(ctx context.Context, st *store.Store, o Options) (_ *Staged, err erro
 	if err := servedHere(view); err != nil {
 		return nil, err
 	}
-	staged := &Staged{table: table, ETag: view.ETag, Report: Report{Fence: o.Fence}}
+	staged := &Staged{table: table, ETag: view.ETag, keep: view.Declaration.RetainRuns, Report: Report{Fence: o.Fence}}
 	if view.Pointer.SnapshotID != nil {
 		staged.Report.Parent = *view.Pointer.SnapshotID
 	}
@@ -191,6 +204,9 @@ func Stage(ctx context.Context, st *store.Store, o Options) (_ *Staged, err erro
 	}
 	for _, p := range m.Parts {
 		m.RowCount += p.Rows
+	}
+	if m.FoldedRuns, err = staged.pass.WriteFoldedRuns(ctx, view); err != nil {
+		return nil, err
 	}
 	if err := staged.pass.Seal(ctx, m); err != nil {
 		return nil, err

@@ -86,6 +86,8 @@ type Report struct {
 	Parts     int
 	CommitSeq int64
 	Compared  Compared
+	// Folded, on a replay, is the run's row of the folded-runs index: its manifest is gone, it was folded and reclaimed.
+	Folded *store.FoldedRun `json:",omitempty"`
 }
 
 // Run lands the whole input as one run, or refuses and leaves the store as it was.
@@ -163,6 +165,13 @@ func commit(ctx context.Context, t *store.Table, l *store.Lock, o *Options, c *c
 	}
 	if have != nil {
 		return replay(o, have, digest)
+	}
+	folded, err := l.FoldedAs(ctx, o.RunID+"/"+node)
+	if err != nil {
+		return Report{}, err
+	}
+	if folded != nil {
+		return replayFolded(o, folded, c.rows, digest)
 	}
 	stored, err := declared(t)
 	if err != nil {
@@ -245,6 +254,27 @@ func (o *Options) injected() []schema.Column {
 func replacing(t *store.Table, o *Options) bool {
 	d := t.Declared()
 	return o.Replace || d != nil && d.WriteMode == decl.Replace
+}
+
+// replayFolded answers a run that the table's chain has folded and whose manifest is gone (store.lay-out.run-folded-replay):
+// landed again it would be read as folded, and its rows would vanish.
+func replayFolded(o *Options, have *store.FoldedRun, rows int64, digest string) (Report, error) {
+	if have.BatchDigest != digest {
+		why := fmt.Sprintf("with other content (batch digest %.12s…, this one is %.12s…)", have.BatchDigest, digest)
+		if have.BatchDigest == "" {
+			why = "and nothing that is left tells what it held"
+		}
+		return Report{}, fault.New(fault.StoreRunConflict, have.RunKey, fmt.Sprintf("run %q of table %q was folded into %s %s", o.RunID, o.Table, have.SnapshotID, why)).
+			WithHint("give these rows a run id of their own")
+	}
+	if have.Rows != nil {
+		rows = *have.Rows // what was written of them
+	}
+	r := Report{RunID: o.RunID, Rows: rows, Replayed: true, Folded: have}
+	if have.CommitSeq != nil {
+		r.CommitSeq = *have.CommitSeq
+	}
+	return r, nil
 }
 
 // replay answers a run that is committed already (store.lay-out.run-digest): with the same content nothing is written.

@@ -36,7 +36,7 @@ type Candidates map[string]manifest.Pointer
 // Scan reads and hashes the store's contribution. Refusals: StorePartDamaged for a part that a manifest names and that is not
 // there, StoreChainBroken, StoreManifestInvalid, SyncPrefixEscape for a symbolic link on the way.
 func (r *Remote) Scan(ctx context.Context, s *store.Store, digests *Digests, candidates Candidates) (*Local, error) {
-	sc := &scan{r: r, s: s, digests: digests, rels: map[string]bool{}}
+	sc := &scan{r: r, s: s, digests: digests, rels: map[string]bool{}, segments: map[string]string{}}
 	local := &Local{Entries: map[string]manifest.Entry{}, Pointers: map[string]manifest.Pointer{}, Chains: map[string][]*manifest.Snapshot{}}
 	if _, ok := s.Identity(); ok {
 		sc.rels[key.StoreIDName] = true
@@ -67,6 +67,8 @@ type scan struct {
 	s       *store.Store
 	digests *Digests
 	rels    map[string]bool
+	// segments are the folded-runs segments with the digests their manifests record: only whole ones are contributed.
+	segments map[string]string
 }
 
 func (sc *scan) table(ctx context.Context, t *store.Table, local *Local, candidates Candidates) error {
@@ -95,21 +97,48 @@ func (sc *scan) table(ctx context.Context, t *store.Table, local *Local, candida
 	if pointer.SnapshotID == nil {
 		return nil
 	}
-	chain, err := t.Chain(ctx, pointer.SnapshotID)
+	lineage, err := t.Lineage(ctx, pointer.SnapshotID)
 	if err != nil {
 		return err
 	}
-	local.Chains[name] = chain
+	local.Chains[name] = lineage.Chain
 	local.Pointers[name] = manifest.Pointer{SnapshotID: pointer.SnapshotID, Fence: pointer.Fence}
-	for _, m := range chain {
-		sc.rels[key.SnapshotManifest(name, m.SnapshotID)] = true
-		for _, p := range m.Parts {
-			origin := p.SnapshotID
-			if origin == "" {
-				origin = m.SnapshotID
-			}
-			sc.rels[key.SnapshotDir(name, origin)+"/"+p.Name] = true
+	for _, m := range lineage.Chain {
+		if err := sc.snapshot(name, m); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// snapshot adds what a snapshot's manifest names. What a collection took is not missed, and neither is a folded-runs segment:
+// without it readers walk.
+func (sc *scan) snapshot(table string, m *manifest.Snapshot) error {
+	sc.rels[key.SnapshotManifest(table, m.SnapshotID)] = true
+	marker := key.SnapshotDir(table, m.SnapshotID) + "/" + key.CollectedName
+	collected, err := vfs.Exists(sc.s.FS(), sc.s.Path(marker))
+	if err != nil {
+		return err
+	}
+	for _, p := range m.Parts {
+		origin := p.SnapshotID
+		if origin == "" {
+			origin = m.SnapshotID
+		}
+		rel := key.SnapshotDir(table, origin) + "/" + p.Name
+		if collected {
+			there, err := vfs.Exists(sc.s.FS(), sc.s.Path(rel))
+			if err != nil {
+				return err
+			}
+			if !there {
+				continue
+			}
+		}
+		sc.rels[rel] = true
+	}
+	for rel, s := range m.FoldedRuns.Files(table) {
+		sc.segments[rel] = s.SHA256
 	}
 	return nil
 }
@@ -178,8 +207,11 @@ func (sc *scan) list(rel string) ([]fs.DirEntry, error) {
 }
 
 func (sc *scan) hash(ctx context.Context, local *Local) error {
-	rels := make([]string, 0, len(sc.rels))
+	rels := make([]string, 0, len(sc.rels)+len(sc.segments))
 	for rel := range sc.rels {
+		rels = append(rels, rel)
+	}
+	for rel := range sc.segments {
 		rels = append(rels, rel)
 	}
 	slices.Sort(rels)
@@ -195,6 +227,9 @@ func (sc *scan) hash(ctx context.Context, local *Local) error {
 				return err
 			}
 			sum, size, err := sc.digests.Of(ctx, sc.s, rel)
+			if want, segment := sc.segments[rel]; segment && (errors.Is(err, fs.ErrNotExist) || err == nil && sum != want) {
+				return nil
+			}
 			if errors.Is(err, fs.ErrNotExist) {
 				return fault.New(fault.StorePartDamaged, rel, fmt.Sprintf("%s is missing, and a manifest of this store names it", rel)).
 					WithHint("contextful context check shows what else is damaged")

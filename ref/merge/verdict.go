@@ -2,6 +2,7 @@ package merge
 
 import (
 	"context"
+	"slices"
 
 	"contextful/ref/manifest"
 	"contextful/ref/store"
@@ -42,17 +43,22 @@ func (r *Remote) Compare(ctx context.Context, t *store.Table, local, remote mani
 	case *local.SnapshotID == *remote.SnapshotID:
 		return Same, nil
 	}
-	chain, err := t.Chain(ctx, local.SnapshotID)
+	lineage, err := t.Lineage(ctx, local.SnapshotID)
 	if err != nil {
 		return 0, err
 	}
-	for _, m := range chain {
-		if m.SnapshotID == *remote.SnapshotID {
-			if below {
-				return Fenced, nil
-			}
-			return Ahead, nil
+	ahead := slices.ContainsFunc(lineage.Chain, func(m *manifest.Snapshot) bool { return m.SnapshotID == *remote.SnapshotID })
+	if end := lineage.Ends(); !ahead && end != "" {
+		// What this disk no longer keeps of its chain the bucket may.
+		if ahead, err = r.Descends(ctx, t, end, *remote.SnapshotID); err != nil {
+			return 0, err
 		}
+	}
+	switch {
+	case ahead && below:
+		return Fenced, nil
+	case ahead:
+		return Ahead, nil
 	}
 	behind, err := r.Descends(ctx, t, *remote.SnapshotID, *local.SnapshotID)
 	switch {

@@ -260,18 +260,20 @@ func (p *puller) ahead(ctx context.Context, t *store.Table, local manifest.Point
 	return p.r.Descends(ctx, t, *local.SnapshotID, remote)
 }
 
-// complete refuses unless the whole chain of a snapshot and every part of its head are here (store.pull.pointer-last).
+// complete refuses unless every part of a snapshot is here, and so much of its chain that every run it folds is known: down to
+// the root, or to a valid folded-runs index (store.pull.pointer-last, store.lay-out.folded-index-walk).
 func (p *puller) complete(ctx context.Context, t *store.Table, id string) error {
-	chain, err := t.Chain(ctx, &id)
+	folded, err := t.Folded(ctx, &id)
 	if err != nil {
 		return err
 	}
-	if len(chain[0].Parts) == 0 && chain[0].RowCount > 0 {
+	head := folded.Chain[0]
+	if len(head.Parts) == 0 && head.RowCount > 0 {
 		// A manifest of major 1 need not list its parts: they are what lies beside it.
 		return fault.New(fault.SyncManifestInvalid, p.r.Key(key.SnapshotManifest(t.Name(), id)), fmt.Sprintf(
-			"snapshot %s of table %q has %d rows, and the bucket manifest lists no part of it", id, t.Name(), chain[0].RowCount))
+			"snapshot %s of table %q has %d rows, and the bucket manifest lists no part of it", id, t.Name(), head.RowCount))
 	}
-	for _, part := range chain[0].Parts {
+	for _, part := range head.Parts {
 		origin := part.SnapshotID
 		if origin == "" {
 			origin = id

@@ -94,7 +94,7 @@ func (c *checker) table(ctx context.Context, t *Table) error {
 	c.note(key.Schema(t.name), err)
 	p, _, err := t.Pointer()
 	c.note(key.Pointer(t.name), err)
-	seen, looked := map[string]bool{}, map[string]manifest.Part{}
+	seen, looked, indexed := map[string]bool{}, map[string]manifest.Part{}, false
 	var head *manifest.Snapshot
 	for at, by := p.SnapshotID, key.Pointer(t.name); at != nil && ctx.Err() == nil; {
 		rel := key.SnapshotManifest(t.name, *at)
@@ -104,8 +104,11 @@ func (c *checker) table(ctx context.Context, t *Table) error {
 		}
 		seen[*at] = true
 		m, err := t.ReadSnapshot(*at)
+		if err == nil && m == nil && indexed {
+			break // retention ended the chain here: a valid index above names what it folded
+		}
 		if err == nil && m == nil {
-			err = fault.New(fault.StoreChainBroken, rel, fmt.Sprintf("%s is missing, and %s names it", rel, by))
+			err = fault.New(fault.StoreChainBroken, rel, fmt.Sprintf("%s is missing, %s names it, and no snapshot above it has a valid folded-runs index", rel, by))
 		}
 		c.note(rel, err)
 		if m == nil || err != nil {
@@ -113,6 +116,13 @@ func (c *checker) table(ctx context.Context, t *Table) error {
 		}
 		if head == nil {
 			head = m
+		}
+		if m.FoldedRuns != nil {
+			if _, err := t.readIndex(ctx, m); err == nil {
+				indexed = true
+			} else if ctx.Err() == nil {
+				c.note(rel, c.untrusted(rel, err))
+			}
 		}
 		c.snapshotParts(ctx, t, m, looked)
 		at, by = m.Parent, rel
@@ -138,17 +148,30 @@ func (c *checker) table(ctx context.Context, t *Table) error {
 	return ctx.Err()
 }
 
-// snapshotParts looks at a snapshot's parts. What many snapshots name in one place is read once, unless they say different things of
-// it; looked is what was read.
+// snapshotParts looks at a snapshot's parts, those that a collection took aside. What many snapshots name in one place is
+// read once, unless they say different things of it; looked is what was read.
 func (c *checker) snapshotParts(ctx context.Context, t *Table, m *manifest.Snapshot, looked map[string]manifest.Part) {
+	collected, err := t.collected(m)
+	c.note(key.SnapshotManifest(t.name, m.SnapshotID), err)
 	for _, part := range m.Parts {
 		rel := t.partDir(m, part) + "/" + part.Name
 		if before, ok := looked[rel]; ok && before.SHA256 == part.SHA256 && before.Rows == part.Rows {
 			continue
 		}
+		if collected && t.partThere(rel) != nil {
+			continue
+		}
 		looked[rel] = part
 		c.part(ctx, rel, part)
 	}
+}
+
+// untrusted is the damage of an index that readers do not trust: it costs them a walk.
+func (c *checker) untrusted(rel string, err error) error {
+	if fault.CodeOf(err) == fault.StorePartDamaged {
+		return err
+	}
+	return fault.New(fault.StoreManifestInvalid, rel, rel+" has folded_runs that no reader trusts").Wrap(err)
 }
 
 func (c *checker) part(ctx context.Context, rel string, p manifest.Part) {

@@ -170,8 +170,8 @@ func TestPassSurvivesEveryCrash(t *testing.T) {
 			wantRows(t, tab, Bounds{}, "r1", "r2", "r3")
 			v, err := tab.Resolve(bg, Bounds{})
 			must(t, err)
-			if len(v.Runs) != 0 || len(v.Chain) != 2 {
-				t.Fatalf("%s: %d runs left, chain of %d", where, len(v.Runs), len(v.Chain))
+			if chain, err := tab.ListSnapshots(bg); err != nil || len(v.Runs) != 0 || len(chain) != 2 {
+				t.Fatalf("%s: %d runs left, chain of %d: %v", where, len(v.Runs), len(chain), err)
 			}
 			wantNothingStale(t, m, where)
 			if !fired {

@@ -116,8 +116,15 @@ func land(tab *Table, run string, o landing) (seq int64, err error) {
 	return n.Seq, w.Commit(bg, m)
 }
 
-// foldNow folds everything visible into a snapshot of one part; nil where nothing is new.
-func foldNow(tab *Table) (id string, err error) {
+// foldNow folds everything visible into a snapshot of one part, with an index; "" where nothing is new.
+func foldNow(tab *Table) (id string, err error) { return foldAs(tab, folding{index: true}) }
+
+type folding struct {
+	index bool // write folded_runs
+	carry bool // the head's parts stay where they are, only what is new is written
+}
+
+func foldAs(tab *Table, o folding) (id string, err error) {
 	v, err := tab.Resolve(bg, Bounds{})
 	if err != nil || len(v.Runs)+len(v.Superseded) == 0 {
 		return "", err
@@ -127,31 +134,45 @@ func foldNow(tab *Table) (id string, err error) {
 	if err != nil {
 		return "", err
 	}
-	m := &manifest.Snapshot{Parent: v.Pointer.SnapshotID, CreatedAt: created, Parts: []manifest.Part{{Name: "x/" + key.PartName(0)}}, Replacement: v.Frontier}
+	m := &manifest.Snapshot{Parent: v.Pointer.SnapshotID, CreatedAt: created, Replacement: v.Frontier}
 	var rows []string
+	part := manifest.Part{Name: "x/" + key.PartName(0)}
 	for _, f := range v.Files {
+		if o.carry && f.Snapshot != nil {
+			carried := f.Part
+			if carried.SnapshotID == "" {
+				carried.SnapshotID = f.Snapshot.SnapshotID
+			}
+			m.Parts, m.RowCount = append(m.Parts, carried), m.RowCount+carried.Rows
+			continue
+		}
 		data, err := vfs.ReadFile(tab.s.FS(), f.Path, 1<<20)
 		if err != nil {
 			return "", err
 		}
 		rows = append(rows, string(data))
-		m.Parts[0].Rows += f.Rows
+		part.Rows += f.Rows
 	}
+	m.Parts, m.RowCount = append(m.Parts, part), m.RowCount+part.Rows
 	for _, r := range slices.Concat(v.Runs, v.Superseded) {
 		m.IncludesRuns = append(m.IncludesRuns, r.Key())
 		m.CommitSeq = r.CommitSeq
 	}
-	m.RowCount = m.Parts[0].Rows
 	if err := tab.s.FS().MkdirAll(path.Join(p.Dir(), "x")); err != nil {
 		return "", err
 	}
-	f, err := tab.s.FS().Create(path.Join(p.Dir(), m.Parts[0].Name))
+	f, err := tab.s.FS().Create(path.Join(p.Dir(), part.Name))
 	if err != nil {
 		return "", err
 	}
 	_, err = f.Write([]byte(strings.Join(rows, "\n")))
 	if err = errors.Join(err, f.Close()); err != nil {
 		return "", err
+	}
+	if o.index {
+		if m.FoldedRuns, err = p.WriteFoldedRuns(bg, v); err != nil {
+			return "", errors.Join(err, p.Discard())
+		}
 	}
 	if err := p.Seal(bg, m); err != nil {
 		return "", errors.Join(err, p.Discard())

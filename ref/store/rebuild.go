@@ -36,7 +36,7 @@ func (t *Table) Derive(ctx context.Context, d catalog.Derived) error {
 	if err != nil {
 		return err
 	}
-	chain, err := t.Chain(ctx, p.SnapshotID)
+	lineage, err := t.Lineage(ctx, p.SnapshotID)
 	if err != nil {
 		return err
 	}
@@ -54,11 +54,14 @@ func (t *Table) Derive(ctx context.Context, d catalog.Derived) error {
 			return err
 		}
 	}
-	for _, m := range chain {
+	for _, m := range lineage.Chain {
 		rows.Snapshots = append(rows.Snapshots, catalog.SnapshotRow{SnapshotID: m.SnapshotID, Parent: deref(m.Parent), CreatedAt: m.CreatedAt.Time,
 			Rows: m.RowCount, Parts: int64(len(m.Parts))})
 	}
 	for _, r := range runs {
+		if r.Gone {
+			continue // the catalog is of manifests
+		}
 		rows.Runs = append(rows.Runs, catalog.RunRow{RunID: r.RunID, NodeID: r.NodeID, CommittedAt: r.CommittedAt.Time, CommitSeq: r.Frontier().CommitSeq,
 			Rows: r.RowCount, FoldedIn: r.FoldedIn})
 	}

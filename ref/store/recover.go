@@ -112,18 +112,36 @@ func (l *Lock) recoverSnapshots(ctx context.Context, only string, r *Recovered) 
 	return nil
 }
 
+// chained are the snapshots whose directories the table's chain needs: those in it, and those in whose directories parts
+// and segments of theirs or of a kept snapshot lie, which may themselves be retained no more.
 func (l *Lock) chained(ctx context.Context) (map[string]bool, error) {
 	p, _, err := l.t.Pointer()
 	if err != nil {
 		return nil, err
 	}
-	chain, err := l.t.Chain(ctx, p.SnapshotID)
+	f, err := l.t.Lineage(ctx, p.SnapshotID)
 	if err != nil {
 		return nil, err
 	}
-	ids := make(map[string]bool, len(chain))
-	for _, m := range chain {
-		ids[m.SnapshotID] = true
+	needed := f.Chain
+	kept, err := l.t.Kept()
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range kept {
+		m, err := l.t.ReadSnapshot(k.ID)
+		if err != nil {
+			return nil, err
+		}
+		if m != nil {
+			needed = append(needed, m)
+		}
+	}
+	ids := make(map[string]bool, len(needed))
+	for _, m := range needed {
+		for _, id := range origins(m) {
+			ids[id] = true
+		}
 	}
 	return ids, nil
 }

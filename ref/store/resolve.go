@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"slices"
 
 	"contextful/ref/decl"
-	"contextful/ref/fault"
 	"contextful/ref/key"
 	"contextful/ref/manifest"
 	"contextful/ref/schema"
@@ -45,8 +43,8 @@ type View struct {
 	Declaration *decl.Table
 	Pointer     manifest.Pointer
 	ETag        ETag
-	// Chain is the pointer's chain, newest first, however the read is bounded.
-	Chain []*manifest.Snapshot
+	// Folded is what the pointer's chain folds, however the read is bounded; its Chain is as much of it as had to be read.
+	Folded *Folded
 	// Head is the snapshot the read stands on; nil where there is none (or none that old).
 	Head *manifest.Snapshot
 	// HeadSuperseded: a newer replacement frontier among Runs supersedes all of Head's rows; its parts are not in Files.
@@ -76,8 +74,9 @@ func (v *View) Rows() (n int64, ok bool) {
 }
 
 // Resolve tells what a reader of the table reads. It takes no lock: the pointer is read first, then the runs, then the
-// schema, and each later document covers the earlier ones. An unbounded read reads the chain's manifests and those of the
-// runs the chain does not name, and no folded run's.
+// schema, and each later document covers the earlier ones. An unbounded read reads the chain's manifests down to the first
+// valid folded-runs index and those of the runs the chain does not fold; a bounded one follows the chain on to the first
+// snapshot created at or before its bound (store.lay-out.folded-index-walk).
 //
 // Refusals: StoreManifestFormatNewer, StoreManifestInvalid, StoreChainBroken; StorePartDamaged naming a part that is not
 // there; StoreDeclarationChanged; StoreAsOfUnretained where a bound lies before what is kept; StoreSnapshotUnknown.
@@ -87,20 +86,16 @@ func (t *Table) Resolve(ctx context.Context, b Bounds) (*View, error) {
 	if v.Pointer, v.ETag, err = t.Pointer(); err != nil {
 		return nil, err
 	}
-	if v.Chain, err = t.Chain(ctx, v.Pointer.SnapshotID); err != nil {
+	if v.Folded, err = t.Folded(ctx, v.Pointer.SnapshotID); err != nil {
+		return nil, err
+	}
+	c := &cut{b: b, f: v.Folded}
+	if err := c.find(ctx); err != nil {
 		return nil, err
 	}
 	refs, err := t.runDirs()
 	if err != nil {
 		return nil, err
-	}
-	base, err := t.bound(v, b, refs)
-	if err != nil {
-		return nil, err
-	}
-	folded := FoldedRuns(base)
-	if len(base) > 0 {
-		v.Head = base[0]
 	}
 	log := &commitLogs{t: t}
 	var runs []*manifest.Run
@@ -111,14 +106,18 @@ func (t *Table) Resolve(ctx context.Context, b Bounds) (*View, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if _, done := folded[r.key()]; done {
+		if c.folds(r.key()) {
 			continue
 		}
 		m, err := t.ReadRun(r.run, r.node)
 		if err != nil {
 			return nil, err
 		}
-		if m == nil || b.AsOf != nil && m.CommittedAt.After(b.AsOf.Time) {
+		if m == nil {
+			continue
+		}
+		c.here(r.key())
+		if b.AsOf != nil && m.CommittedAt.After(b.AsOf.Time) {
 			continue
 		}
 		visible, err := log.visible(m)
@@ -129,6 +128,10 @@ func (t *Table) Resolve(ctx context.Context, b Bounds) (*View, error) {
 			runs = append(runs, m)
 		}
 	}
+	if err := c.retained(); err != nil {
+		return nil, err
+	}
+	v.Head = c.base()
 	v.supersede(runs)
 	if err := v.files(); err != nil {
 		return nil, err
@@ -137,68 +140,14 @@ func (t *Table) Resolve(ctx context.Context, b Bounds) (*View, error) {
 		return nil, err
 	}
 	var head *manifest.Snapshot
-	if len(v.Chain) > 0 {
-		head = v.Chain[0]
+	if len(v.Folded.Chain) > 0 {
+		head = v.Folded.Chain[0]
 	}
 	if err := t.CheckDeclaration(v.Schema, head); err != nil {
 		return nil, err
 	}
 	v.Declaration = t.effective(v.Schema, head)
 	return v, nil
-}
-
-// bound cuts the chain: what is left begins with the newest snapshot created at or before the bound.
-func (t *Table) bound(v *View, b Bounds, refs []runRef) ([]*manifest.Snapshot, error) {
-	if b.Snapshot != "" {
-		return t.pinned(v, b.Snapshot)
-	}
-	if b.AsOf == nil {
-		return v.Chain, nil
-	}
-	cut := 0
-	for cut < len(v.Chain) && v.Chain[cut].CreatedAt.After(b.AsOf.Time) {
-		cut++
-	}
-	// The rows of a run that a later snapshot folded are read from the run itself: it must still be here.
-	here := make(map[string]bool, len(refs))
-	for _, r := range refs {
-		here[r.key()] = true
-	}
-	for _, m := range v.Chain[:cut] {
-		for _, k := range m.IncludesRuns {
-			if !here[k] {
-				return nil, fault.New(fault.StoreAsOfUnretained, t.name,
-					fmt.Sprintf("table %q cannot be read as of %s: run %s is not kept; the oldest answerable instant is %s", t.name, b.AsOf, k, m.CreatedAt))
-			}
-		}
-	}
-	return v.Chain[cut:], nil
-}
-
-// pinned is the chain from the named snapshot on. What was captured or folded since stands before it.
-func (t *Table) pinned(v *View, id string) ([]*manifest.Snapshot, error) {
-	for i, m := range v.Chain {
-		if m.SnapshotID == id {
-			return v.Chain[i:], nil
-		}
-	}
-	return nil, fault.New(fault.StoreSnapshotUnknown, id, fmt.Sprintf("table %q has no snapshot %q that its pointer reaches", t.name, id)).
-		WithHint("contextful context snapshots " + t.name + " lists them")
-}
-
-// FoldedRuns names the runs a chain folds, each with the snapshot that folded it.
-func FoldedRuns(chain []*manifest.Snapshot) map[string]*manifest.Snapshot {
-	n := 0
-	for _, m := range chain {
-		n += len(m.IncludesRuns)
-	}
-	folded := make(map[string]*manifest.Snapshot, n)
-	for _, m := range chain {
-		for _, k := range m.IncludesRuns {
-			folded[k] = m
-		}
-	}
-	return folded
 }
 
 // supersede applies the replacement frontier (store.declare.empty-replacement): runs before the newest one are not read, and

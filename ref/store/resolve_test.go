@@ -214,7 +214,8 @@ func TestTables(t *testing.T) {
 	wantCode(t, err, fault.StoreNameInvalid)
 }
 
-// An unbounded read opens the pointer, the chain, the schema and the unfolded runs' manifests, and no folded run's.
+// An unbounded read opens the pointer, the chain down to the first index, its segments, the schema and the unfolded runs'
+// manifests, and no folded run's.
 func TestReadingCost(t *testing.T) {
 	m, tab := newT(t)
 	for i := range 20 {
@@ -230,7 +231,7 @@ func TestReadingCost(t *testing.T) {
 	m.ResetJournal()
 	_, err = tab.Resolve(bg, Bounds{})
 	must(t, err)
-	if n := m.Count(vfs.OpOpen); n != 1+1+3+1 {
+	if n := m.Count(vfs.OpOpen); n != 1+1+1+3+1 {
 		t.Fatalf("%d files opened: %v", n, m.Journal())
 	}
 }
@@ -295,7 +296,7 @@ func TestEveryRowOnce(t *testing.T) {
 		must(t, err)
 		for run, at := range committed {
 			// A row that its snapshot brings was committed by then, and so is every run by itself.
-			if at.After(bound.Time) && slices.Contains(rows, run) && (v.Head == nil || !includes(v.Chain, run)) {
+			if at.After(bound.Time) && slices.Contains(rows, run) && (v.Head == nil || !folds(v.Folded, run)) {
 				t.Fatalf("%s, committed at %s, is read as of %s", run, at, bound)
 			}
 			if !at.After(bound.Time) && !slices.Contains(rows, run) {
@@ -308,12 +309,10 @@ func TestEveryRowOnce(t *testing.T) {
 	})
 }
 
-func includes(chain []*manifest.Snapshot, run string) bool {
-	for _, m := range chain {
-		for _, k := range m.IncludesRuns {
-			if strings.HasPrefix(k, run+"/") {
-				return true
-			}
+func folds(f *Folded, run string) bool {
+	for k := range f.Keys() {
+		if strings.HasPrefix(k, run+"/") {
+			return true
 		}
 	}
 	return false

@@ -208,7 +208,26 @@ func (t *Table) scanNext(ctx context.Context) (Next, error) {
 			n.see(m.CommitSeq, m.CommittedAt.Time)
 		}
 	}
+	t.scanIndex(ctx, &n)
 	return n, t.scanSnapshots(&n)
+}
+
+// scanIndex sees the runs whose manifests are gone. It helps the instant alone, their sequences are below their snapshots':
+// a chain that cannot be read is a reader's to refuse.
+func (t *Table) scanIndex(ctx context.Context, n *Next) {
+	p, _, err := t.Pointer()
+	if err != nil {
+		return
+	}
+	f, err := t.Folded(ctx, p.SnapshotID)
+	if err != nil {
+		return
+	}
+	for k := range f.Keys() {
+		if row := f.Row(k); row != nil && row.CommittedAt.Holds() {
+			n.see(nil, row.CommittedAt.Time)
+		}
+	}
 }
 
 func (t *Table) scanSnapshots(n *Next) error {

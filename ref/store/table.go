@@ -160,38 +160,6 @@ func (t *Table) snapshotDocument(id string) (*manifest.Snapshot, error) {
 	return manifest.DecodeSnapshot(rel, data)
 }
 
-// Chain reads the snapshots from head (a pointer's snapshot_id, nil for none) down to the root, newest first. Refusals:
-// StoreChainBroken where a manifest is missing (naming it) or the chain loops; StoreManifestInvalid;
-// StoreManifestFormatNewer.
-func (t *Table) Chain(ctx context.Context, head *string) ([]*manifest.Snapshot, error) {
-	var chain []*manifest.Snapshot
-	seen := map[string]bool{}
-	for at, child := head, ""; at != nil; {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		rel := key.SnapshotManifest(t.name, *at)
-		if seen[*at] {
-			return nil, fault.New(fault.StoreChainBroken, rel, fmt.Sprintf("the snapshots of table %q loop: %s is its own ancestor", t.name, *at))
-		}
-		seen[*at] = true
-		m, err := t.ReadSnapshot(*at)
-		if err != nil {
-			return nil, err
-		}
-		if m == nil {
-			by := key.Pointer(t.name)
-			if child != "" {
-				by = child
-			}
-			return nil, fault.New(fault.StoreChainBroken, rel, fmt.Sprintf("%s is missing, and %s names it", rel, by))
-		}
-		chain = append(chain, m)
-		at, child = m.Parent, *at
-	}
-	return chain, nil
-}
-
 // Schema reads the table's schema.json; nil where there is none. Refusals: StoreManifestInvalid, StoreColumnAmbiguous.
 func (t *Table) Schema() (*schema.Schema, error) {
 	rel := key.Schema(t.name)

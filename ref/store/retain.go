@@ -1,0 +1,263 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"time"
+
+	"contextful/ref/key"
+	"contextful/ref/manifest"
+	"contextful/ref/vfs"
+)
+
+// Retained counts what Retain removed.
+type Retained struct {
+	Snapshots, Runs int
+}
+
+// Retain removes what the table's past no longer needs on this disk (store.fold.reference-retention): each snapshot of the
+// chain that another one superseded keep or longer before now, save the parts, sidecar files and folded-runs segments that
+// a snapshot which stays names; and the directories of runs folded keep or longer ago. What an earlier Retain was killed over
+// is removed too. A read bounded at or after now - keep answers as before.
+//
+// Nothing is removed where the pointer's snapshot has no valid folded-runs index, which is what names the runs once their
+// snapshots' manifests are gone; nor in a store with a bucket, which would lose what no bucket lists yet, and would bring the
+// rest home again with each pull: there it is a collection's to say.
+//
+// The oldest goes first and its manifest before its parts, so that after a crash the chain is whole down to an end that its
+// index allows, and no manifest names what is gone.
+func (t *Table) Retain(ctx context.Context, now time.Time, keep time.Duration) (Retained, error) {
+	var done Retained
+	if c := t.s.opts.Config; c != nil && c.Sync != nil || t.decl != nil && t.decl.Snapshot != nil {
+		return done, nil
+	}
+	err := t.under(ctx, func(l *Lock) error {
+		r, err := l.retention(ctx, now.Add(-max(keep, 0)))
+		if err != nil || r == nil {
+			return err
+		}
+		next, counted := l.cachedNext()
+		err = errors.Join(r.snapshots(ctx, &done), r.runs(ctx, &done))
+		if counted && err == nil {
+			// A cache: where it cannot be written the next landing reads every manifest.
+			_ = l.writeCounter(next.Seq-1, next.NotBefore)
+		}
+		return err
+	})
+	return done, err
+}
+
+type retention struct {
+	l      *Lock
+	f      *Folded
+	cutoff time.Time
+	stay   []*manifest.Snapshot // newest first
+	leave  []*manifest.Snapshot // newest first, each superseded at or before cutoff
+	named  map[string]bool      // paths that a snapshot which stays names
+	kept   map[string]bool
+}
+
+// retention decides what stays; nil where nothing may go.
+func (l *Lock) retention(ctx context.Context, cutoff time.Time) (*retention, error) {
+	p, _, err := l.t.Pointer()
+	if err != nil || p.SnapshotID == nil {
+		return nil, err
+	}
+	f, err := l.t.Lineage(ctx, p.SnapshotID)
+	if err != nil || f.Index == nil || f.walked > 0 {
+		return nil, err
+	}
+	r := &retention{l: l, f: f, cutoff: cutoff, named: map[string]bool{}, kept: map[string]bool{}}
+	n := len(f.Chain)
+	for n > 1 && !f.Chain[n-2].CreatedAt.After(cutoff) {
+		n--
+	}
+	r.stay, r.leave = f.Chain[:n], f.Chain[n:]
+	for _, m := range r.stay {
+		r.name(m)
+	}
+	kept, err := l.t.Kept()
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range kept {
+		m, err := l.t.ReadSnapshot(k.ID)
+		if err != nil || m == nil {
+			return nil, err // what it names cannot be told
+		}
+		r.kept[k.ID] = true
+		r.name(m)
+	}
+	return r, nil
+}
+
+func (r *retention) name(m *manifest.Snapshot) {
+	for _, p := range m.Parts {
+		r.named[r.l.t.partDir(m, p)+"/"+p.Name] = true
+	}
+	for rel := range m.FoldedRuns.Files(r.l.t.name) {
+		r.named[rel] = true
+	}
+}
+
+// snapshots removes those that go, oldest first, then what is left in directories whose manifest went before.
+func (r *retention) snapshots(ctx context.Context, done *Retained) error {
+	for i := len(r.leave) - 1; i >= 0; i-- {
+		id := r.leave[i].SnapshotID
+		if r.kept[id] {
+			return nil // younger ones are its descendants: the chain stays whole
+		}
+		gone, err := r.remove(ctx, key.SnapshotDir(r.l.t.name, id))
+		if err != nil || !gone {
+			return err
+		}
+		done.Snapshots++
+	}
+	stay := map[string]bool{}
+	for _, m := range r.stay {
+		stay[m.SnapshotID] = true
+	}
+	ids, err := r.l.t.snapshotDirs()
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		rel := key.SnapshotDir(r.l.t.name, id)
+		if stay[id] || r.kept[id] || !r.abandoned(rel) {
+			continue
+		}
+		if _, err := r.remove(ctx, rel); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// abandoned tells whether a directory has a writer's lock and no manifest: retention or a killed pass left it. One without
+// that lock a pull may be filling.
+func (r *retention) abandoned(rel string) bool {
+	fsys, dir := r.l.t.s.opts.FS, r.l.t.s.Path(rel)
+	manifest, err := vfs.Exists(fsys, path.Join(dir, key.ManifestName))
+	if err != nil || manifest {
+		return false
+	}
+	lock, err := vfs.Exists(fsys, path.Join(dir, key.WriterLockName))
+	return err == nil && lock
+}
+
+// remove empties a directory of all that no snapshot which stays names, its manifest first, and removes it where nothing
+// stays. false where somebody holds its writer lock. The lock is made where there is none: with it a directory that is left
+// half done is known for what it is.
+func (r *retention) remove(ctx context.Context, rel string) (bool, error) {
+	fsys, dir := r.l.t.s.opts.FS, r.l.t.s.Path(rel)
+	held, ok, err := fsys.TryLock(path.Join(dir, key.WriterLockName))
+	if err != nil || !ok {
+		return false, writeFailed(rel, err)
+	}
+	defer func() { _ = held.Unlock() }() // it dies with this process at the latest
+	err = fsys.Remove(path.Join(dir, key.ManifestName))
+	if err == nil {
+		err = fsys.SyncDir(dir)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, writeFailed(rel, err)
+	}
+	left, err := r.clear(ctx, rel)
+	if err == nil && !left {
+		err = fsys.RemoveAll(dir)
+	}
+	return err == nil, writeFailed(rel, err)
+}
+
+// clear removes files below rel that nothing which stays names, and tells whether any is left. The writer's lock is not
+// counted and stays.
+func (r *retention) clear(ctx context.Context, rel string) (left bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	t, fsys := r.l.t, r.l.t.s.opts.FS
+	list, err := t.list(rel)
+	if err != nil {
+		return false, err
+	}
+	for _, e := range list {
+		child := rel + "/" + e.Name()
+		switch {
+		case e.Name() == key.WriterLockName:
+			continue
+		case r.named[child]:
+			left = true
+			continue
+		case e.IsDir():
+			below, err := r.clear(ctx, child)
+			if err != nil {
+				return false, err
+			}
+			if below {
+				left = true
+				continue
+			}
+		}
+		if err := fsys.RemoveAll(t.s.Path(child)); err != nil {
+			return false, err
+		}
+	}
+	return left, nil
+}
+
+// runs removes the directories of runs that were folded at or before the cutoff.
+func (r *retention) runs(ctx context.Context, done *Retained) error {
+	created := make(map[string]time.Time, len(r.f.Chain))
+	own := map[string]string{} // by run, the snapshot whose manifest says that it folds it
+	for _, m := range r.f.Chain {
+		created[m.SnapshotID] = m.CreatedAt.Time
+		for _, k := range m.IncludesRuns {
+			own[k] = m.SnapshotID
+		}
+	}
+	t, fsys := r.l.t, r.l.t.s.opts.FS
+	refs, err := t.runDirs()
+	if err != nil {
+		return err
+	}
+	for _, ref := range refs {
+		if !r.past(ref.key(), created, own) {
+			continue
+		}
+		rel := key.RunDir(t.name, ref.run, ref.node)
+		committed, err := vfs.Exists(fsys, t.s.Path(rel+"/"+key.ManifestName))
+		if err != nil {
+			return unreadable(rel, err)
+		}
+		if !committed {
+			continue // a landing or a pull at work, or what Recover removes
+		}
+		gone, err := r.remove(ctx, rel)
+		if err != nil {
+			return err
+		}
+		if gone {
+			done.Runs++
+			_ = fsys.Remove(path.Dir(t.s.Path(rel))) // fails while other nodes' runs are in it, and rightly
+		}
+	}
+	return nil
+}
+
+// past tells whether a run was folded at or before the cutoff. The snapshot that folded it must say so itself, or be gone
+// below the end of the chain: an index alone that names a run is no reason to remove its rows.
+func (r *retention) past(runKey string, created map[string]time.Time, own map[string]string) bool {
+	if id, ok := own[runKey]; ok {
+		return !created[id].After(r.cutoff)
+	}
+	id, ok := r.f.In(runKey)
+	if _, here := created[id]; !ok || here {
+		return false
+	}
+	end, _ := key.SnapshotNumber(r.f.missing)
+	number, _ := key.SnapshotNumber(id)
+	row := r.f.Row(runKey)
+	return r.f.missing != "" && number <= end && row != nil && !row.CommittedAt.After(r.cutoff)
+}
