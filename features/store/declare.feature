@@ -592,3 +592,58 @@ Feature: declare
       | nail | 5     |
     And alpha reads of "stock" as of "2026-03-02T10:00:00Z":
       | item | count |
+
+  @store.declare.key-type#declared
+  Scenario Outline: a key declared as <type> is refused
+    Given a table "texts" keyed by "sign"
+    And "texts" declares the column:
+      | column | type   |
+      | sign   | <type> |
+    When alpha lands as run "one" into "texts", with no types, the rows {"sign":<value>,"n":1}
+    Then the landing is refused with StoreDeclarationInvalid, naming "sign" and "<kind>"
+    And alpha's store stays as it was
+    Examples:
+      | type             | kind       | value                      |
+      | float32[2]       | float32[2] | [1,2]                      |
+      | float16[2]       | float16[2] | [1,2]                      |
+      | list<int64>      | list       | [1]                        |
+      | struct<a: int64> | struct     | {"a":1}                    |
+      | map<utf8, int64> | map        | {"a":1}                    |
+      | variant          | variant    | {"kind":"int64","int64":1} |
+
+  @store.declare.key-type#landed
+  Scenario Outline: a key that comes as <type> is refused
+    Given a table "texts" keyed by "sign"
+    When alpha lands as run "one" into "texts", with sign as <type>, the rows {"sign":<value>,"n":1}
+    Then the landing is refused with StoreSchemaIncompatible, naming "sign" and "<kind>"
+    And alpha has no run of "texts"
+    When alpha lands as run "one" into "texts", with sign as <plain>, the rows {"sign":<right>,"n":1}
+    Then the landing succeeds
+    And alpha reads 1 row of "texts"
+    Examples:
+      | type             | kind       | value   | plain     | right   |
+      | list<int64>      | list       | [1]     | json      | [1]     |
+      | struct<a: int64> | struct     | {"a":1} | json      | {"a":1} |
+      | float32[2]       | float32[2] | [1,2]   | binary(2) | "AAE="  |
+      | map<utf8, int64> | map        | {"a":1} | binary    | "AAE="  |
+
+  @store.declare.key-type#bytes
+  Scenario Outline: keys of <type> are one where every byte is the same
+    Given a table "files" keyed by "sum"
+    And "files" declares the column:
+      | column | type   |
+      | sum    | <type> |
+    And alpha lands as run "one" into "files", with no types, the rows {"sum":"AAE=","n":1} {"sum":"AAI=","n":2} {"sum":"/wA=","n":3} {"sum":"YWE=","n":4} {"sum":"YUE=","n":5}
+    And alpha lands as run "two" into "files", with no types, the rows {"sum":"AAI=","n":20} {"sum":"//8=","n":6} {"sum":"YWE=","n":40}
+    When alpha asks: SELECT sum, n FROM "files" ORDER BY n
+    Then the query succeeds
+    And the answer's rows are [["AAE=",1],["/wA=",3],["YUE=",5],["//8=",6],["AAI=",20],["YWE=",40]]
+    When alpha folds "files"
+    Then the fold succeeds
+    When alpha asks: SELECT sum, n FROM "files" ORDER BY n
+    Then the query succeeds
+    And the answer's rows are [["AAE=",1],["/wA=",3],["YUE=",5],["//8=",6],["AAI=",20],["YWE=",40]]
+    Examples:
+      | type      |
+      | binary    |
+      | binary(2) |

@@ -44,7 +44,7 @@ func registerLayout(s *Suite) {
 
 	s.Step(`^runs "([^"]*)" and "([^"]*)" of "([^"]*)" on (\w+) have (one digest|different digests)$`, runDigests)
 	s.Step(`^run "([^"]*)" has another digest in "([^"]*)" than in "([^"]*)" on (\w+)$`, tableDigests)
-	s.Step(`^(\w+) lands as run "([^"]*)" into "([^"]*)", with (no types|\w+ as \w+), the rows (.+)$`, landsJSON)
+	s.Step(`^(\w+) lands as run "([^"]*)" into "([^"]*)", with (no types|\w+ as .+?), the rows (.+)$`, landsJSON)
 	s.Step(`^(\w+) lands run "([^"]*)" of "([^"]*)" again$`, landsAgain)
 	s.Step(`^(\w+) lands the rows of run "([^"]*)" of "([^"]*)" again as run "([^"]*)", (the same otherwise|for another site|three days later)$`, landsElsewhere)
 	s.Step(`^the report says (\d+) rows, (not replayed|replayed)$`, reportSays)

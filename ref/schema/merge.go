@@ -220,7 +220,7 @@ func ambiguous(a, b string) *fault.Error {
 // nullable, since a file written before a column reads it as null (store.reconcile.additive).
 //
 // keys are the table's primary key: a key column that would take the Float64 promotion raises StoreKeyWidened, naming it
-// (store.reconcile.key-widening). Sync passes nil keys: rows landed elsewhere exist already, and the fold is where they meet.
+// (store.reconcile.key-widening), and one that arrives with a nested type, a variant or a vector StoreSchemaIncompatible. Sync passes nil keys: rows landed elsewhere exist already, and the fold is where they meet.
 // Other refusals: StoreSchemaIncompatible (column, stored type, arriving type), StoreColumnAmbiguous (both names).
 // A "contextful." metadata key with two values is StoreDeclarationChanged, of any other the smaller text stays, of a column's
 // first_landed_at the earlier instant.
@@ -239,6 +239,10 @@ func Merge(stored, arriving *Schema, keys []string) (*Schema, error) {
 	at := make(map[string]int, len(stored.Columns)+len(arriving.Columns))
 	for _, side := range [2]*Schema{stored, arriving} {
 		for _, c := range side.Columns {
+			if isKey[c.Name] && side == arriving && !tellsApart(c.Type) {
+				return nil, fault.New(fault.StoreSchemaIncompatible, c.Name, fmt.Sprintf("primary key column %q arrives as %s, by which no row can be told apart", c.Name, c.Type)).
+					WithHint("key the table by a column of a plain type, or declare this one as json")
+			}
 			fold := FoldName(c.Name)
 			i, ok := at[fold]
 			if !ok {
@@ -274,6 +278,9 @@ func Merge(stored, arriving *Schema, keys []string) (*Schema, error) {
 	}
 	return out, nil
 }
+
+// tellsApart says whether a key may have values of type t (store.declare.key-type).
+func tellsApart(t Type) bool { return t.Kind == None || t.Scalar() || t.Kind == FixedBinary }
 
 // KeyWidened is the refusal of store.reconcile.key-widening.
 func KeyWidened(column string, stored, arriving Type) *fault.Error {
