@@ -71,8 +71,9 @@ func (src *source) relation(ctx context.Context, s *duck.Session, st *store.Stor
 		return rel, err
 	}
 	const row, factor = `"contextful row"`, `"contextful factor"`
+	var products []string // one column for each adjustment, behind the row's own
 	terms := map[string][]string{}
-	for _, f := range src.factors {
+	for i, f := range src.factors {
 		for _, name := range append([]string{src.view.Declaration.ValidTime.From}, f.On...) {
 			f.none = f.none || !slices.ContainsFunc(rel.Columns, func(c schema.Column) bool { return c.Name == name })
 		}
@@ -83,7 +84,7 @@ func (src *source) relation(ctx context.Context, s *duck.Session, st *store.Stor
 				return rel, err
 			}
 			rel.Paths = append(rel.Paths, from.Paths...)
-			// Instants of either type compare by their nanoseconds. In one order, or a sum of roundings would change with the files.
+			// Instants of either type compare by their nanoseconds. In one order, or roundings would change with the files.
 			match := []string{fmt.Sprintf("epoch_ns(%s.%s) > epoch_ns(%s.%s)", factor, duck.Ident(f.Effective), row, duck.Ident(src.view.Declaration.ValidTime.From))}
 			for _, name := range f.On {
 				match = append(match, fmt.Sprintf("%s.%s = %s.%s", factor, duck.Ident(name), row, duck.Ident(name)))
@@ -91,25 +92,30 @@ func (src *source) relation(ctx context.Context, s *duck.Session, st *store.Stor
 			product = fmt.Sprintf("(SELECT product(CAST(%[1]s.%[2]s AS DOUBLE) ORDER BY %[1]s.%[3]s, %[1]s.%[2]s) FROM (%[4]s) AS %[1]s WHERE %[5]s)",
 				factor, duck.Ident(f.Factor), duck.Ident(f.Effective), from.SQL, strings.Join(match, " AND "))
 		}
+		products = append(products, "coalesce("+product+", 1.0::DOUBLE)")
 		for _, name := range f.Columns {
-			terms[name] = append(terms[name], "coalesce("+product+", 1.0::DOUBLE)")
+			terms[name] = append(terms[name], fmt.Sprintf("f%d", i))
 		}
 	}
-	var list, empty []string
+	// Columns go by place in between, so that no producer's name is in the way.
+	var inner, outer, list, empty []string
 	columns := slices.Clone(rel.Columns)
 	for i, c := range columns {
-		name := duck.Ident(c.Name)
+		name, place := duck.Ident(c.Name), fmt.Sprintf("c%d", i)
+		inner, outer = append(inner, row+"."+name), append(outer, place)
 		if len(terms[c.Name]) == 0 {
-			list, empty = append(list, row+"."+name+" AS "+name), append(empty, name)
+			list, empty = append(list, place+" AS "+name), append(empty, name)
 			continue
 		}
 		columns[i].Type = schema.Of(schema.Float64)
-		value := "CAST(" + row + "." + name + " AS DOUBLE)"
-		list = append(list, strings.Join(append([]string{value}, terms[c.Name]...), " * ")+" AS "+name)
+		list = append(list, strings.Join(append([]string{"CAST(" + place + " AS DOUBLE)"}, terms[c.Name]...), " * ")+" AS "+name)
 		empty = append(empty, "CAST("+name+" AS DOUBLE) AS "+name)
 	}
-	rel.Columns = columns
-	rel.SQL = "SELECT " + strings.Join(list, ", ") + " FROM (" + rel.SQL + ") AS " + row
+	for i, product := range products {
+		inner, outer = append(inner, product), append(outer, fmt.Sprintf("f%d", i))
+	}
+	rel.SQL = fmt.Sprintf("SELECT %s FROM (SELECT %s FROM (%s) AS %s) AS adjusted(%s)", strings.Join(list, ", "), strings.Join(inner, ", "), rel.SQL, row, strings.Join(outer, ", "))
 	rel.Empty = "SELECT " + strings.Join(empty, ", ") + " FROM (" + rel.Empty + ")"
+	rel.Columns = columns
 	return rel, nil
 }
