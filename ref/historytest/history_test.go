@@ -110,31 +110,45 @@ func history(dir string, pair [2]string) func(*rapid.T) {
 				t.Fatalf("%v\n\nafter\n%s", err, strings.Join(w.log, "\n"))
 			}
 		}
+		nodes := []string{"alpha", "beta"}
+		if rapid.Bool().Draw(t, "two machines") {
+			nodes = append(nodes, "gamma")
+		}
 		grown := 0
 		for range rapid.IntRange(1, 9).Draw(t, "steps") {
 			w.now += stamp(rapid.SampledFrom([]int64{0, 1, int64(time.Hour), -int64(time.Minute), int64(60 * time.Hour)}).Draw(t, "time passes"))
-			tab := w.tables[rapid.IntRange(0, 1).Draw(t, "table")]
-			node := rapid.SampledFrom([]string{"alpha", "beta"}).Draw(t, "node")
-			switch rapid.SampledFrom([]string{"land", "land", "land", "fold", "fold", "replace", "empty", "grow"}).Draw(t, "step") {
-			case "fold":
+			node := rapid.SampledFrom(nodes).Draw(t, "node")
+			tab := w.site(node).tables[rapid.IntRange(0, 1).Draw(t, "table")]
+			// Only a table that is declared so is replaced from two machines: elsewhere no command makes a replacement.
+			may := len(nodes) == 2 || tab.replace
+			step := rapid.SampledFrom([]string{"land", "land", "land", "fold", "fold", "replace", "empty", "grow", "sync"}).Draw(t, "step")
+			switch {
+			case step == "sync" && len(nodes) > 2:
+				fail(w.sync())
+			case step == "fold" && node != "gamma": // of two that fold, one would be on a branch of its own
 				fail(w.fold(tab, node))
-			case "replace":
+			case step == "replace" && may:
 				fail(w.land(tab, node, rows(t, tab, grown), true, false))
-			case "empty":
+			case step == "empty" && may:
 				fail(w.land(tab, node, nil, true, rapid.Bool().Draw(t, "complete")))
-			case "grow":
-				grown++
-				fallthrough
 			default:
+				if step == "grow" {
+					grown++
+				}
 				fail(w.land(tab, node, rows(t, tab, grown), false, false))
 			}
-			fail(w.check(bound{}))
-			fail(w.check(drawn(t, w)))
+			fail(w.check(node, bound{}))
+			fail(w.check(node, drawn(t, w)))
 		}
-		for _, b := range every(w) {
-			fail(w.check(b))
+		if len(nodes) > 2 {
+			fail(w.sync())
+			fail(w.check("gamma", bound{}))
+			fail(w.check("gamma", drawn(t, w)))
 		}
-		for _, tab := range w.tables {
+		for _, b := range every(w.here) {
+			fail(w.check("beta", b))
+		}
+		for _, tab := range w.here.tables {
 			if len(tab.runs) > 0 {
 				fail(w.scan(tab, drawn(t, w)))
 			}
@@ -150,10 +164,10 @@ func rows(t *rapid.T, tab *table, grown int) []row {
 	return out
 }
 
-// edges are the instants at which something happened to the tables, and their neighbours.
-func edges(w *world) []stamp {
+// edges are the instants at which something happened to some tables, and their neighbours.
+func edges(tables []*table) []stamp {
 	var at []stamp
-	for _, t := range w.tables {
+	for _, t := range tables {
 		for _, r := range t.runs {
 			at = append(at, r.at-1, r.at, r.at+1)
 		}
@@ -168,7 +182,7 @@ func edges(w *world) []stamp {
 // drawn gives some bound; a clock that no table has is left alone.
 func drawn(t *rapid.T, w *world) bound {
 	var b bound
-	if list := edges(w); len(list) > 0 && rapid.Bool().Draw(t, "as of?") {
+	if list := edges(append(slices.Clone(w.here.tables), w.there.tables...)); len(list) > 0 && rapid.Bool().Draw(t, "as of?") {
 		at := rapid.SampledFrom(list).Draw(t, "as of")
 		b.asOf = &at
 	}
@@ -185,13 +199,13 @@ func drawn(t *rapid.T, w *world) bound {
 }
 
 // every gives each as_of that can matter, and the edges of the other clocks without it.
-func every(w *world) []bound {
+func every(s *site) []bound {
 	var out []bound
-	for _, at := range edges(w) {
+	for _, at := range edges(s.tables) {
 		out = append(out, bound{asOf: &at})
 	}
 	valid, available := map[stamp]bool{}, map[stamp]bool{}
-	for _, t := range w.tables {
+	for _, t := range s.tables {
 		for _, r := range t.runs {
 			for _, l := range r.rows {
 				for column, into := range map[string]map[stamp]bool{t.from: valid, t.to: valid, t.available: available} {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"contextful/ref/bucket"
 	"contextful/ref/clock"
 	"contextful/ref/decl"
 	"contextful/ref/duck"
@@ -20,6 +21,8 @@ import (
 	"contextful/ref/fold"
 	"contextful/ref/land"
 	"contextful/ref/manifest"
+	"contextful/ref/pull"
+	"contextful/ref/push"
 	"contextful/ref/query"
 	"contextful/ref/store"
 )
@@ -29,42 +32,102 @@ var bg = context.Background()
 // begin is when histories begin.
 const begin = stamp(1767225600_000000000)
 
-// world is a real store beside the model of it. Its methods return what differs as an error.
+// world is a store on two machines beside the model of it: here, where alpha and beta work on one disk, and there, where gamma is
+// alone. They know each other's runs from a sync on. Methods return what differs as an error.
 type world struct {
-	dir     string
+	dir         string
+	now         stamp
+	here, there *site
+	bucket      *bucket.Memory
+	landed      int
+	log         []string
+}
+
+// site is a machine: its store root, and the model of what lies there.
+type site struct {
 	project *decl.Project
-	now     stamp
 	tables  []*table
-	landed  int
-	seqs    map[string]int64
-	log     []string
 }
 
 func newWorld(dir string, shapes []*shape) (*world, error) {
+	w := &world{dir: dir, now: begin, bucket: bucket.NewMemory()}
 	text := "[project]\nname = \"p\"\n"
-	w := &world{dir: dir, now: begin, seqs: map[string]int64{}}
 	for _, s := range shapes {
 		text += "[[pipeline.tables]]\nname = \"" + s.name + "\"\n" + s.toml
-		w.tables = append(w.tables, &table{shape: s})
 	}
-	project, err := decl.ParseProject(filepath.Join(dir, decl.FileName), []byte(text))
-	if err != nil {
-		return nil, err
+	for name, at := range map[string]**site{"here": &w.here, "there": &w.there} {
+		project, err := decl.ParseProject(filepath.Join(dir, name, decl.FileName), []byte(text))
+		if err != nil {
+			return nil, err
+		}
+		*at = &site{project: project}
+		for _, s := range shapes {
+			(*at).tables = append((*at).tables, &table{shape: s})
+		}
+		if err := os.MkdirAll(project.StoreRoot(), 0o755); err != nil {
+			return nil, err
+		}
 	}
-	w.project = project
-	return w, os.MkdirAll(project.StoreRoot(), 0o755)
+	_, _, err := store.Init(bg, w.options("alpha"))
+	return w, err
 }
 
 func (w *world) note(format string, args ...any) {
 	w.log = append(w.log, w.now.String()+" "+fmt.Sprintf(format, args...))
 }
 
-func (w *world) store(node string) (*store.Store, error) {
-	return store.Open(bg, store.Options{Project: w.project, Root: w.project.StoreRoot(), Node: node,
-		Clock: clock.Fixed{Instant: time.Unix(0, int64(w.now)).UTC()}})
+// site is where a node works.
+func (w *world) site(node string) *site {
+	if node == "gamma" {
+		return w.there
+	}
+	return w.here
 }
 
+func (w *world) options(node string) store.Options {
+	project := w.site(node).project
+	return store.Options{Project: project, Root: project.StoreRoot(), Node: node, Clock: clock.Fixed{Instant: time.Unix(0, int64(w.now)).UTC()}}
+}
+
+func (w *world) store(node string) (*store.Store, error) { return store.Open(bg, w.options(node)) }
+
 func (w *world) engine() duck.Options { return duck.Options{TempDir: w.dir, Threads: 1} }
+
+// sync brings all that either machine has to the other.
+func (w *world) sync() error {
+	w.note("sync")
+	for _, node := range []string{"alpha", "beta", "gamma", "alpha"} {
+		st, err := w.store(node)
+		if err != nil {
+			return err
+		}
+		if _, ok := st.Identity(); ok {
+			if _, err := push.Run(bg, st, push.Options{Bucket: w.bucket, Pause: noPause}); err != nil {
+				return fmt.Errorf("a push of %s: %w", node, err)
+			}
+		}
+		if _, err := pull.Run(bg, st, pull.Options{Bucket: w.bucket, Pause: noPause}); err != nil {
+			return fmt.Errorf("a pull of %s: %w", node, err)
+		}
+		if node == "gamma" {
+			if _, err := push.Run(bg, st, push.Options{Bucket: w.bucket, Pause: noPause}); err != nil {
+				return fmt.Errorf("a push of %s: %w", node, err)
+			}
+		}
+	}
+	for i, t := range w.here.tables {
+		o := w.there.tables[i]
+		for _, r := range o.runs {
+			if !slices.Contains(t.runs, r) {
+				t.runs = append(t.runs, r)
+			}
+		}
+		o.runs, o.folds, o.retired = slices.Clone(t.runs), slices.Clone(t.folds), t.retired
+	}
+	return nil
+}
+
+func noPause(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
 // land commits a batch and gives the run that the model now has; nil where an empty batch was refused.
 func (w *world) land(t *table, node string, batch []row, replacement, complete bool) error {
@@ -131,13 +194,13 @@ func (w *world) committed(st *store.Store, t *table, r *run) error {
 	if len(t.runs) > 0 {
 		before = t.runs[0].at
 	}
+	last := int64(0)
 	for _, o := range t.runs {
-		before = max(before, o.at)
+		before, last = max(before, o.at), max(last, o.seq)
 	}
-	if r.at < w.now || r.at < before || r.seq <= w.seqs[t.name] {
-		return fmt.Errorf("%s was committed at %s with number %d, after %s and %d", r.id, r.at, r.seq, before, w.seqs[t.name])
+	if r.at < w.now || r.at < before || r.seq <= last {
+		return fmt.Errorf("%s was committed at %s with number %d, after %s and %d", r.id, r.at, r.seq, before, last)
 	}
-	w.seqs[t.name] = r.seq
 	return nil
 }
 
@@ -169,10 +232,10 @@ func (w *world) fold(t *table, node string) error {
 	return nil
 }
 
-// check compares a read of all tables that have rows under one bound.
-func (w *world) check(b bound) error {
+// check compares a read of all tables that have rows under one bound, as a node sees them.
+func (w *world) check(node string, b bound) error {
 	var there []*table
-	for _, t := range w.tables {
+	for _, t := range w.site(node).tables {
 		if len(t.runs) > 0 {
 			there = append(there, t)
 		}
@@ -185,7 +248,7 @@ func (w *world) check(b bound) error {
 	for _, t := range there {
 		statement = append(statement, fmt.Sprintf(`SELECT '%s' AS "table of the row", * FROM "%s"`, t.name, t.name))
 	}
-	have, err := w.ask(b, strings.Join(statement, " UNION ALL BY NAME "))
+	have, err := w.ask(node, b, strings.Join(statement, " UNION ALL BY NAME "))
 	if errors.Is(err, fault.StoreAsOfUnretained) && slices.ContainsFunc(there, func(t *table) bool { return t.mayRefuse(b) }) {
 		return nil
 	}
@@ -194,7 +257,7 @@ func (w *world) check(b bound) error {
 	}
 	for _, t := range there {
 		if want := t.read(b); !slices.Equal(want, have[t.name]) {
-			return fmt.Errorf("%s of %s\n have %s\n want %s", b, t.name, strings.Join(have[t.name], "\n      "), strings.Join(want, "\n      "))
+			return fmt.Errorf("%s of %s on %s\n have %s\n want %s", b, t.name, node, strings.Join(have[t.name], "\n      "), strings.Join(want, "\n      "))
 		}
 	}
 	return nil
@@ -246,8 +309,8 @@ func (b bound) real() query.Bounds {
 	return query.Bounds{AsOf: at(b.asOf), ValidAsOf: at(b.valid), AvailableAsOf: at(b.available), First: b.first}
 }
 
-func (w *world) ask(b bound, sql string) (map[string][]string, error) {
-	st, err := w.store("beta")
+func (w *world) ask(node string, b bound, sql string) (map[string][]string, error) {
+	st, err := w.store(node)
 	if err != nil {
 		return nil, err
 	}
