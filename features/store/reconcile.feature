@@ -381,3 +381,516 @@ Feature: reconcile
       | how        | does                     |
       | not folded | landed 1 rows of "notes" |
       | folded     | folded "files"           |
+  @store.reconcile.binary-and-vector#types
+  Scenario Outline: <type> reconciles with itself, and with nothing near it
+    Given "readings" declares the columns:
+      | column | type   |
+      | value  | <type> |
+    And alpha has landed rows of "readings":
+      | id | value   |
+      | 1  | <first> |
+    And "readings" no longer declares a type of "value"
+    When alpha lands as run "near" into "readings", with value as <near>, the rows {"id":2,"value":<nearly>}
+    Then the landing is refused with StoreSchemaIncompatible, naming "value" and "<type>"
+    And alpha's store stays as it was
+    When alpha lands as run "near" into "readings", with value as <type>, the rows {"id":2,"value":<second>}
+    Then the landing succeeds
+    And alpha's schema of "readings" has "value" as <type>
+    And alpha reads of "readings" exactly the rows landed
+    When alpha folds "readings"
+    Then the fold succeeds
+    And alpha reads of "readings" exactly the rows landed
+    Examples:
+      | type       | near          | first      | second    | nearly  |
+      | binary     | binary(2)     | "AA=="     | "AAEC"    | "AAE="  |
+      | binary(2)  | binary        | "AAE="     | "/+8="    | "AAE="  |
+      | binary     | utf8          | "AA=="     | "AAEC"    | "AAEC"  |
+      | float32[2] | list<float64> | [1.5,-2]   | [0.1,0]   | [1,2]   |
+      | float16[2] | float64       | [1.5,-2]   | [0.25,0]  | 0.5     |
+      | float32[2] | utf8          | [1.5,-2]   | [0.1,0]   | "[1,2]" |
+
+  @store.reconcile.binary-and-vector#width @store.reconcile.binary-and-vector#item @store.reconcile.binary-and-vector#dimension
+  Scenario Outline: <what> of <type> is refused
+    Given alpha lands as run "one" into "readings", with value as <type>, the rows {"id":1,"value":<first>}
+    When alpha lands as run "two" into "readings", with value as <other>, the rows {"id":2,"value":<second>}
+    Then the landing is refused with StoreSchemaIncompatible, naming "value" and "<type>" and "<other>"
+    And alpha's store stays as it was
+    When alpha lands as run "two" into "readings", with value as <type>, the rows {"id":2,"value":<first>}
+    Then the landing succeeds
+    And alpha reads of "readings" exactly the rows landed
+    Examples:
+      | what              | type       | other      | first  | second  |
+      | another width     | binary(2)  | binary(3)  | "AAE=" | "AAEC"  |
+      | another item      | float32[2] | float16[2] | [1,2]  | [1,2]   |
+      | another item      | float16[2] | float32[2] | [1,2]  | [1,2]   |
+      | another dimension | float32[2] | float32[3] | [1,2]  | [1,2,3] |
+      | another dimension | float16[2] | float16[1] | [1,2]  | [1]     |
+
+  @store.reconcile.typed-landing#base64
+  Scenario: bytes come as padded base64
+    Given "readings" declares the columns:
+      | column | type      |
+      | any    | binary    |
+      | four   | binary(4) |
+    When alpha lands rows of "readings" as run "one":
+      | id | any        | four       |
+      | 1  | "AAECAw==" | "3q2+7w==" |
+      | 2  | ""         | null       |
+      | 3  | "/+8="     | "AAAAAA==" |
+    Then the landing succeeds
+    And run "one" of "readings" holds on alpha the rows:
+      | id | any        | four       |
+      | 1  | "AAECAw==" | "3q2+7w==" |
+      | 2  | ""         | null       |
+      | 3  | "/+8="     | "AAAAAA==" |
+    And alpha reads of "readings" exactly the rows landed
+    When alpha folds "readings"
+    Then the fold succeeds
+    And alpha reads of "readings" exactly the rows landed
+
+  @store.reconcile.typed-landing#numbers
+  Scenario: the numbers of a vector land as the nearest its items hold
+    Given "readings" declares the columns:
+      | column | type       |
+      | single | float32[3] |
+      | half   | float16[3] |
+    When alpha lands rows of "readings" as run "one":
+      | id | single                    | half               |
+      | 1  | [0.1, -2, 16777217]       | [0.1, 2049, 2051]  |
+      | 2  | null                      | null               |
+      | 3  | [3.4028235e38, 1e-45, 7]  | [65504, 65519, -0] |
+    Then the landing succeeds
+    And run "one" of "readings" holds on alpha the rows:
+      | id | single                    | half                        |
+      | 1  | [0.1, -2, 16777216]       | [0.099975586, 2048, 2052]   |
+      | 2  | null                      | null                        |
+      | 3  | [3.4028235e38, 1e-45, 7]  | [65504, 65504, -0]          |
+    And alpha reads of "readings":
+      | id | single                    | half                        |
+      | 1  | [0.1, -2, 16777216]       | [0.099975586, 2048, 2052]   |
+      | 2  | null                      | null                        |
+      | 3  | [3.4028235e38, 1e-45, 7]  | [65504, 65504, -0]          |
+
+  @store.reconcile.typed-landing#words
+  Scenario: what JSON has no number for comes as a word
+    Given "readings" declares the columns:
+      | column | type       |
+      | value  | float32[3] |
+      | half   | float16[1] |
+    When alpha lands rows of "readings" as run "one":
+      | id | value                  | half    |
+      | 1  | ["NaN", "inf", "-inf"] | ["inf"] |
+    Then the landing succeeds
+    And run "one" of "readings" holds on alpha the rows:
+      | id | value                  | half    |
+      | 1  | ["NaN", "inf", "-inf"] | ["inf"] |
+    And alpha reads of "readings":
+      | id | value                  | half    |
+      | 1  | ["NaN", "inf", "-inf"] | ["inf"] |
+
+  @store.reconcile.typed-landing#range
+  Scenario Outline: <past> is past the range of <type>, and <within> is not
+    When alpha lands as run "one" into "readings", with value as <type>, the rows {"id":1} {"id":2,"value":[1,<past>]}
+    Then the landing is refused with StoreSchemaIncompatible, naming "value" and "<past>"
+    And alpha's store stays as it was
+    When alpha lands as run "one" into "readings", with value as <type>, the rows {"id":1} {"id":2,"value":[1,<within>]}
+    Then the landing succeeds
+    And alpha reads of "readings":
+      | id | value       |
+      | 1  | null        |
+      | 2  | [1,<lands>] |
+    Examples:
+      | type       | past  | within | lands        |
+      | float16[2] | 65520 | 65519  | 65504        |
+      | float16[2] | -7e4  | -65504 | -65504       |
+      | float32[2] | 4e38  | 3.4e38 | 3.4e38       |
+
+  @store.reconcile.typed-landing#refused
+  Scenario Outline: <value> is no <type>
+    When alpha lands as run "one" into "readings", with value as <type>, the rows {"id":1,"value":<right>} {"id":2,"value":<value>}
+    Then the landing is refused with StoreSchemaIncompatible, naming "value" and "<type>"
+    And alpha's store stays as it was
+    When alpha lands as run "one" into "readings", with value as <type>, the rows {"id":1,"value":<right>} {"id":2,"value":null}
+    Then the landing succeeds
+    And alpha reads of "readings" exactly the rows landed
+    Examples:
+      | type       | right  | value        |
+      | binary(2)  | "AAE=" | "AAE"        |
+      | binary(2)  | "AAE=" | "AAF="       |
+      | binary(2)  | "AAE=" | "AA\\nE="     |
+      | binary(2)  | "AAE=" | "AA=="       |
+      | binary(2)  | "AAE=" | [0,1]        |
+      | binary     | "AAE=" | "AAE"        |
+      | binary     | "AAE=" | " AAE="      |
+      | binary     | "AAE=" | 1            |
+      | float32[2] | [1,2]  | [1]          |
+      | float32[2] | [1,2]  | [1,2,3]      |
+      | float32[2] | [1,2]  | []           |
+      | float32[2] | [1,2]  | [1,null]     |
+      | float32[2] | [1,2]  | [1,"2"]      |
+      | float32[2] | [1,2]  | "[1,2]"      |
+      | float16[2] | [1,2]  | [[1,2]]      |
+      | float16[2] | [1,2]  | {"a":1}      |
+
+  @store.reconcile.stored-type#bytes @store.reconcile.stored-type#vector
+  Scenario Outline: what the table holds as <type> lands as that without a declaration
+    Given "readings" declares the columns:
+      | column | type   |
+      | value  | <type> |
+    And alpha has landed rows of "readings":
+      | id | value   |
+      | 1  | <first> |
+    When "readings" no longer declares a type of "value"
+    And alpha lands as run "bare" into "readings", with no types, the rows {"id":2,"value":<second>} {"id":3}
+    Then the landing succeeds
+    And alpha's schema of "readings" has "value" as <type>
+    And run "bare" of "readings" holds on alpha the rows:
+      | id | value    |
+      | 2  | <second> |
+      | 3  | null     |
+    And alpha reads of "readings" exactly the rows landed
+    When alpha lands as run "other" into "readings", with no types, the rows {"id":4,"value":<wrong>}
+    Then the landing is refused with StoreSchemaIncompatible, naming "value" and "<type>"
+    And "readings" on alpha is as it was
+    Examples:
+      | type       | first   | second  | wrong      |
+      | binary     | "AA=="  | "AAEC"  | "AAE"      |
+      | binary(3)  | "AAEC"  | "/+/v"  | "AA=="     |
+      | float32[2] | [1,2]   | [0.5,3] | [1,2,3]    |
+      | float16[1] | [1]     | [0.5]   | "AA=="     |
+
+  @store.reconcile.stored-type#nested @needs.nested
+  Scenario Outline: what the table holds nested lands as that without a declaration, <type>
+    Given "readings" declares the columns:
+      | column | type   |
+      | value  | <type> |
+    And alpha has landed rows of "readings":
+      | id | value   |
+      | 1  | <first> |
+    When "readings" no longer declares a type of "value"
+    And alpha lands as run "bare" into "readings", with no types, the rows {"id":2,"value":<second>} {"id":3}
+    Then the landing succeeds
+    And alpha's schema of "readings" has "value" as <type>
+    And alpha reads of "readings":
+      | id | value   |
+      | 1  | <first> |
+      | 2  | <reads> |
+      | 3  | null    |
+    When alpha lands as run "other" into "readings", with no types, the rows {"id":4,"value":<wrong>}
+    Then the landing is refused with StoreSchemaIncompatible, naming "value"
+    And "readings" on alpha is as it was
+    Examples:
+      | type                                  | first                      | second          | reads                                                                                          | wrong        |
+      | struct<a: int64, b: binary(1)>        | {"a":1,"b":"AA=="}         | {"b":"/w=="}    | {"a":null,"b":"/w=="}                                                                          | {"b":"AAE="} |
+      | list<timestamp>                       | ["2026-01-01T00:00:00Z"]   | []              | []                                                                                             | ["noon"]     |
+      | map<utf8, float32[1]>                 | {"k":[1]}                  | {"l":[2]}       | {"l":[2]}                                                                                      | {"l":2}      |
+      | variant                               | {"kind":"int64","string":null,"int64":7,"float64":null,"boolean":null,"bytes":null} | "7"             | {"kind":"string","string":"7","int64":null,"float64":null,"boolean":null,"bytes":null}         | [7]          |
+
+  @store.reconcile.nested-landing#typed
+  Scenario Outline: JSON lands as <type>
+    Given "readings" declares the columns:
+      | column | type   |
+      | value  | <type> |
+    When alpha lands rows of "readings" as run "one":
+      | id | value   |
+      | 1  | <one>   |
+      | 2  | <two>   |
+      | 3  | null    |
+    Then the landing succeeds
+    And alpha's schema of "readings" has "value" as <type>
+    And run "one" of "readings" holds on alpha the rows:
+      | id | value   |
+      | 1  | <one>   |
+      | 2  | <two>   |
+      | 3  | null    |
+    And alpha reads of "readings" exactly the rows landed
+    When alpha folds "readings"
+    Then the fold succeeds
+    And alpha reads of "readings" exactly the rows landed
+    Examples:
+      | type                                                      | one                                            | two                                      |
+      | struct<a: int64, b: struct<c: utf8, d: boolean>>          | {"a":7,"b":{"c":"x","d":true}}                 | {"a":-1,"b":{"c":"","d":false}}          |
+      | list<int64>                                               | [3, 1, 2]                                      | [-7]                                     |
+      | list<list<utf8>>                                          | [["b","a"],[],["c"]]                           | [[]]                                     |
+      | map<utf8, float64>                                        | {"b":0.5,"a":-1,"":2}                          | {"b":7}                                  |
+      | list<struct<at: timestamp, tags: map<utf8, list<int64>>>> | [{"at":"1969-12-31T23:59:59.999999999Z","tags":{"k":[1,2]}}] | [{"at":"2026-01-01T00:00:00Z","tags":{}}] |
+      | struct<"a b": int64, select: utf8, x.y: boolean>          | {"a b":1,"select":"x","x.y":true}              | {"a b":2,"select":"y","x.y":false}       |
+      | struct<v: float32[2], w: binary(2), h: float16[1]>        | {"v":[0.5,-1],"w":"AAE=","h":[0.25]}           | {"v":[0,1],"w":"/+8=","h":[2]}           |
+
+  @store.reconcile.nested-landing#producer
+  Scenario Outline: a Parquet file's <type> is the column's type
+    When alpha lands as run "one" into "readings" a Parquet file whose "value" is <type>, with the rows {"id":1,"value":<value>} {"id":2}
+    Then the landing succeeds
+    And alpha's schema of "readings" has "value" as <stored>
+    And run "one" of "readings" holds on alpha the rows:
+      | id | value  |
+      | 1  | <cell> |
+      | 2  | null   |
+    And alpha reads of "readings":
+      | id | value  |
+      | 1  | <cell> |
+      | 2  | null   |
+    Examples:
+      | type                                   | stored                                   | value                                      | cell                         |
+      | struct<a: int64, b: list<utf8>>        | struct<a: int64, b: list<utf8>>          | {"a":7,"b":["x",null,""]}                  | {"a":7,"b":["x",null,""]}    |
+      | list<struct<x: float64>>               | list<struct<x: float64>>                 | [{"x":0.5},{"x":null}]                     | [{"x":0.5},{"x":null}]       |
+      | map<utf8, int32>                       | map<utf8, int32>                         | [{"key":"b","value":2},{"key":"a","value":1}] | {"a":1,"b":2}             |
+      | list<int8>                             | list<int32>                              | [-128]                                     | [-128]                       |
+      | list<binary(2)>                        | list<binary(2)>                          | ["AAE=",null]                              | ["AAE=",null]                |
+
+  @store.reconcile.nested-landing#absent
+  Scenario: what is left out is null, and what is empty is not
+    Given "readings" declares the columns:
+      | column | type                                |
+      | value  | struct<a: int64, b: struct<c: utf8>> |
+      | items  | list<int64>                         |
+      | tags   | map<utf8, int64>                    |
+    When alpha lands rows of "readings" as run "one":
+      | id | value        | items  | tags       |
+      | 1  | {}           | []     | {}         |
+      | 2  | {"b":{}}     | [null] | {"k":null} |
+      | 3  | {"b":null}   | null   | null       |
+      | 4  | null         |        |            |
+    Then the landing succeeds
+    And run "one" of "readings" holds on alpha the rows:
+      | id | value                   | items  | tags       |
+      | 1  | {"a":null,"b":null}     | []     | {}         |
+      | 2  | {"a":null,"b":{"c":null}} | [null] | {"k":null} |
+      | 3  | {"a":null,"b":null}     | null   | null       |
+      | 4  | null                    | null   | null       |
+    And alpha reads of "readings":
+      | id | value                   | items  | tags       |
+      | 1  | {"a":null,"b":null}     | []     | {}         |
+      | 2  | {"a":null,"b":{"c":null}} | [null] | {"k":null} |
+      | 3  | {"a":null,"b":null}     | null   | null       |
+      | 4  | null                    | null   | null       |
+
+  @store.reconcile.nested-landing#unknown-field
+  Scenario Outline: a key that is no field is refused by its path, <path>
+    Given "readings" declares the columns:
+      | column | type                                              |
+      | value  | struct<a: struct<b: list<struct<c: int64>>>, d: int64> |
+    When alpha lands as run "one" into "readings", with no types, the rows {"id":1,"value":{"d":1}} {"id":2,"value":<value>}
+    Then the landing is refused with StoreSchemaIncompatible, naming "<path>"
+    And alpha's store stays as it was
+    When alpha lands as run "one" into "readings", with no types, the rows {"id":1,"value":{"d":1}} {"id":2,"value":<near>}
+    Then the landing succeeds
+    Examples:
+      | path         | value                                    | near                              |
+      | value.e      | {"d":2,"e":1}                            | {"d":2}                           |
+      | value.D      | {"D":2}                                  | {"d":2}                           |
+      | value.e      | {"e":null}                               | {"d":null}                        |
+      | value.a.x    | {"a":{"x":{}}}                           | {"a":{}}                          |
+      | value.a.b    | {"a":{"b":[{"c":1},{"c":2,"x":[]}]}}     | {"a":{"b":[{"c":1},{"c":2}]}}     |
+
+  @store.reconcile.nested-landing#repeated
+  Scenario Outline: a key that stands twice in <type> is refused
+    Given "events" declares the columns:
+      | column | type   |
+      | value  | <type> |
+    When alpha lands 5 rows of "events" whose line 3 is {"id": 99, "region": "north", "value": <value>}
+    Then the landing is refused with StoreInputMalformed, naming "3" and "value"
+    And alpha's store stays as it was
+    When alpha lands 5 rows of "events" whose line 3 is {"id": 99, "region": "north", "value": <near>}
+    Then the landing succeeds
+    Examples:
+      | type                         | value                       | near                        |
+      | struct<a: int64, b: int64>   | {"a": 1, "b": 2, "a": 1}    | {"a": 1, "b": 2}            |
+      | map<utf8, int64>             | {"a": 1, "b": 2, "a": 3}    | {"a": 1, "b": 2, "A": 3}    |
+      | list<struct<a: int64>>       | [{"a": 1, "\u0061": 1}]     | [{"a": 1}, {"a": 1}]        |
+
+  @store.reconcile.nested-lattice#fields
+  Scenario: a struct gains fields by declaration, and older rows read null in them
+    Given "readings" declares the columns:
+      | column | type                        |
+      | value  | struct<a: int64>            |
+    And alpha has landed rows of "readings":
+      | id | value   |
+      | 1  | {"a":1} |
+      | 2  | null    |
+    And alpha has folded "readings"
+    When "readings" declares the columns:
+      | column | type                                  |
+      | value  | struct<b: struct<c: utf8>, a: int64>  |
+    And alpha lands rows of "readings":
+      | id | value           |
+      | 3  | {"b":{"c":"x"}} |
+    Then the landing succeeds
+    And alpha's schema of "readings" has "value" as struct<a: int64, b: struct<c: utf8>>
+    And alpha reads of "readings":
+      | id | value                    |
+      | 1  | {"a":1,"b":null}         |
+      | 2  | null                     |
+      | 3  | {"a":null,"b":{"c":"x"}} |
+    When alpha folds "readings"
+    Then the fold succeeds
+    And alpha reads of "readings":
+      | id | value                    |
+      | 1  | {"a":1,"b":null}         |
+      | 2  | null                     |
+      | 3  | {"a":null,"b":{"c":"x"}} |
+
+  @store.reconcile.nested-lattice#producer
+  Scenario: a struct gains fields by a producer's file, in a list too
+    Given alpha lands as run "one" into "readings", with value as list<struct<a: int64>>, the rows {"id":1,"value":[{"a":1},null]}
+    When alpha lands as run "two" into "readings" a Parquet file whose "value" is list<struct<b: boolean, a: int32>>, with the rows {"id":2,"value":[{"b":true,"a":7}]}
+    Then the landing succeeds
+    And alpha's schema of "readings" has "value" as list<struct<a: int64, b: boolean>>
+    And alpha reads of "readings":
+      | id | value                     |
+      | 1  | [{"a":1,"b":null},null]   |
+      | 2  | [{"a":7,"b":true}]        |
+    When alpha folds "readings"
+    Then the fold succeeds
+    And alpha reads of "readings":
+      | id | value                     |
+      | 1  | [{"a":1,"b":null},null]   |
+      | 2  | [{"a":7,"b":true}]        |
+
+  @store.reconcile.nested-lattice#items
+  Scenario Outline: within <first> whole numbers and fractions, text and JSON meet
+    Given alpha lands as run "one" into "readings", with value as <first>, the rows {"id":1,"value":<one>}
+    When alpha lands as run "two" into "readings", with value as <second>, the rows {"id":2,"value":<two>}
+    Then the landing succeeds
+    And alpha's schema of "readings" has "value" as <joined>
+    And alpha reads of "readings":
+      | id | value   |
+      | 1  | <one>   |
+      | 2  | <two>   |
+    When alpha folds "readings"
+    Then the fold succeeds
+    And alpha reads of "readings":
+      | id | value   |
+      | 1  | <one>   |
+      | 2  | <two>   |
+    Examples:
+      | first                  | second                   | joined                   | one               | two              |
+      | list<int64>            | list<float64>            | list<float64>            | [7,null]          | [0.5]            |
+      | list<float64>          | list<int64>              | list<float64>            | [0.5]             | [7,null]         |
+      | map<utf8, int64>       | map<utf8, float64>       | map<utf8, float64>       | {"a":7}           | {"b":0.5}        |
+      | struct<a: list<int64>> | struct<a: list<float64>> | struct<a: list<float64>> | {"a":[7]}         | {"a":[0.5]}      |
+
+  @store.reconcile.nested-lattice#items
+  Scenario Outline: text within <first> reads as the JSON of it once JSON has come
+    Given alpha lands as run "one" into "readings", with value as <first>, the rows {"id":1,"value":<one>}
+    When alpha lands as run "two" into "readings", with value as <second>, the rows {"id":2,"value":<two>}
+    Then the landing succeeds
+    And alpha's schema of "readings" has "value" as <joined>
+    And alpha reads of "readings":
+      | id | value       |
+      | 1  | <one reads> |
+      | 2  | <two reads> |
+    When alpha folds "readings"
+    Then the fold succeeds
+    And alpha reads of "readings":
+      | id | value       |
+      | 1  | <one reads> |
+      | 2  | <two reads> |
+    Examples:
+      | first           | second          | joined          | one           | two           | one reads           | two reads           |
+      | list<utf8>      | list<json>      | list<json>      | ["x",null]    | [{"b":1}]     | ["\"x\"",null]      | ["{\"b\":1}"]       |
+      | list<json>      | list<utf8>      | list<json>      | [{"b":1}]     | ["x"]         | ["{\"b\":1}"]       | ["\"x\""]           |
+      | map<utf8, utf8> | map<utf8, json> | map<utf8, json> | {"k":"7"}     | {"k":7}       | {"k":"\"7\""}       | {"k":"7"}           |
+
+  @store.reconcile.nested-lattice#kinds
+  Scenario Outline: <first> takes no <second>
+    Given alpha lands as run "one" into "readings", with value as <first>, the rows {"id":1,"value":<one>}
+    When alpha lands as run "two" into "readings", with value as <second>, the rows {"id":2,"value":<two>}
+    Then the landing is refused with StoreSchemaIncompatible, naming "<path>"
+    And alpha's store stays as it was
+    When alpha lands as run "two" into "readings", with value as <first>, the rows {"id":2,"value":<one>}
+    Then the landing succeeds
+    Examples:
+      | first                               | second                             | path      | one             | two             |
+      | int64                               | list<int64>                        | value     | 1               | [1]             |
+      | list<int64>                         | int64                              | value     | [1]             | 1               |
+      | list<int64>                         | map<utf8, int64>                   | value     | [1]             | {"a":1}         |
+      | struct<a: int64>                    | map<utf8, int64>                   | value     | {"a":1}         | {"a":1}         |
+      | json                                | struct<a: int64>                   | value     | {"a":1}         | {"a":1}         |
+      | list<utf8>                          | list<int64>                        | value     | ["a"]           | [1]             |
+      | struct<a: struct<b: list<int64>>>   | struct<a: struct<b: int64>>        | value.a.b | {"a":{"b":[1]}} | {"a":{"b":1}}   |
+      | struct<a: map<utf8, struct<c: utf8>>> | struct<a: map<utf8, list<utf8>>> | value.a   | {"a":{"k":{"c":"x"}}} | {"a":{"k":["x"]}} |
+
+  @store.reconcile.nested-lattice#case
+  Scenario Outline: fields that differ only in case are refused, <where>
+    Given alpha lands as run "one" into "readings", with value as <first>, the rows {"id":1,"value":<one>}
+    When alpha lands as run "two" into "readings" a Parquet file whose "value" is <second>, with the rows {"id":2,"value":<two>}
+    Then the landing is refused with StoreColumnAmbiguous, naming "Name" and "name"
+    And alpha's store stays as it was
+    When alpha lands as run "two" into "readings" a Parquet file whose "value" is <near>, with the rows {"id":2,"value":<one>}
+    Then the landing succeeds
+    Examples:
+      | where         | first                    | one            | second                              | two                      | near                     |
+      | in a struct   | struct<name: utf8>       | {"name":"x"}   | struct<Name: utf8>                  | {"Name":"x"}             | struct<name: utf8>       |
+      | in a list     | list<struct<name: utf8>> | [{"name":"x"}] | list<struct<Name: utf8>>            | [{"Name":"x"}]           | list<struct<name: utf8>> |
+      | in one file   | struct<a: utf8>          | {"a":"x"}      | struct<name: utf8, Name: utf8>      | {"name":"x","Name":"y"}  | struct<a: utf8>          |
+
+  @store.reconcile.variant#kinds @store.reconcile.variant#lossless
+  Scenario: plain and tagged values of every kind stay what they are
+    Given "readings" declares the columns:
+      | column | type    |
+      | value  | variant |
+    When alpha lands rows of "readings" as run "one":
+      | id | value                                                      |
+      | 1  | "7"                                                        |
+      | 2  | 7                                                          |
+      | 3  | 7.0                                                        |
+      | 4  | true                                                       |
+      | 5  | {"kind":"bytes","bytes":"AAECAw=="}                        |
+      | 6  | {"kind":"string","string":"AAECAw=="}                      |
+      | 7  | {"kind":"int64","int64":9007199254740993,"string":null}    |
+      | 8  | {"kind":"float64","float64":7}                             |
+      | 9  | {"kind":"boolean","boolean":false}                         |
+      | 10 | null                                                       |
+      | 11 | ""                                                         |
+      | 12 | "{\"kind\":\"int64\"}"                                     |
+    Then the landing succeeds
+    And alpha's schema of "readings" has "value" as variant
+    And run "one" of "readings" holds on alpha the rows:
+      | id | value                                                                                                            |
+      | 1  | {"kind":"string","string":"7","int64":null,"float64":null,"boolean":null,"bytes":null}                           |
+      | 2  | {"kind":"int64","string":null,"int64":7,"float64":null,"boolean":null,"bytes":null}                              |
+      | 3  | {"kind":"float64","string":null,"int64":null,"float64":7,"boolean":null,"bytes":null}                            |
+      | 4  | {"kind":"boolean","string":null,"int64":null,"float64":null,"boolean":true,"bytes":null}                         |
+      | 5  | {"kind":"bytes","string":null,"int64":null,"float64":null,"boolean":null,"bytes":"AAECAw=="}                     |
+      | 6  | {"kind":"string","string":"AAECAw==","int64":null,"float64":null,"boolean":null,"bytes":null}                    |
+      | 7  | {"kind":"int64","string":null,"int64":9007199254740993,"float64":null,"boolean":null,"bytes":null}               |
+      | 8  | {"kind":"float64","string":null,"int64":null,"float64":7,"boolean":null,"bytes":null}                            |
+      | 9  | {"kind":"boolean","string":null,"int64":null,"float64":null,"boolean":false,"bytes":null}                        |
+      | 10 | null                                                                                                             |
+      | 11 | {"kind":"string","string":"","int64":null,"float64":null,"boolean":null,"bytes":null}                            |
+      | 12 | {"kind":"string","string":"{\"kind\":\"int64\"}","int64":null,"float64":null,"boolean":null,"bytes":null}        |
+    And the read of "value" of "readings" on alpha gives what run "one" holds
+    When alpha folds "readings"
+    Then the fold succeeds
+    And the read of "value" of "readings" on alpha gives what run "one" holds
+
+  @store.reconcile.variant#conflict
+  Scenario Outline: a tagged value that contradicts itself is refused, <case>
+    When alpha lands as run "one" into "readings", with value as variant, the rows {"id":1,"value":7} {"id":2,"value":<value>}
+    Then the landing is refused with StoreSchemaIncompatible, naming "value"
+    And alpha's store stays as it was
+    When alpha lands as run "one" into "readings", with value as variant, the rows {"id":1,"value":7} {"id":2,"value":<near>}
+    Then the landing succeeds
+    Examples:
+      | case             | value                                        | near                                          |
+      | two fields       | {"kind":"int64","int64":7,"string":"7"}      | {"kind":"int64","int64":7,"string":null}      |
+      | another's field  | {"kind":"int64","string":"7"}                | {"kind":"string","string":"7"}                |
+      | no field         | {"kind":"int64","int64":null}                | {"kind":"int64","int64":0}                    |
+      | an unknown kind  | {"kind":"date","string":"2026-01-01"}        | {"kind":"string","string":"2026-01-01"}       |
+      | an unknown field | {"kind":"int64","int64":7,"unit":"s"}        | {"kind":"int64","int64":7}                    |
+      | broken bytes     | {"kind":"bytes","bytes":"AAE"}               | {"kind":"bytes","bytes":"AAE="}               |
+      | a fraction       | {"kind":"int64","int64":7.5}                 | {"kind":"float64","float64":7.5}              |
+      | a list           | [7]                                          | 8                                             |
+
+  @store.reconcile.variant#integer
+  Scenario Outline: <past> is past int64, in a variant too
+    When alpha lands as run "one" into "readings", with value as variant, the rows {"id":1} {"id":2,"value":<past>}
+    Then the landing is refused with StoreInputMalformed, naming "value"
+    And alpha's store stays as it was
+    When alpha lands as run "one" into "readings", with value as variant, the rows {"id":1} {"id":2,"value":<within>}
+    Then the landing succeeds
+    Examples:
+      | past                                              | within                                           |
+      | 9223372036854775808                               | 9223372036854775807                              |
+      | {"kind":"int64","int64":-9223372036854775809}     | {"kind":"int64","int64":-9223372036854775808}    |

@@ -156,6 +156,9 @@ func Canonical(v any) string {
 	case int64:
 		return strconv.FormatInt(v, 10)
 	case float32:
+		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+			return Canonical(f)
+		}
 		return number(strconv.FormatFloat(float64(v), 'g', -1, 32))
 	case float64:
 		switch {

@@ -19,7 +19,7 @@ import (
 
 // Steps of the reconcile operation: the schema that many runs share, and the files that a read takes.
 func registerReconcile(s *Suite) {
-	s.Step(`^(\w+)'s schema of "([^"]*)" has "([^"]*)" as (\w+)$`, columnHasType)
+	s.Step(`^(\w+)'s schema of "([^"]*)" has "([^"]*)" as (.+)$`, columnHasType)
 	s.Step(`^(\w+)'s schema of "([^"]*)" has exactly the columns (.+) beside the store's own$`, schemaColumns)
 	s.Step(`^(\w+)'s schema of "([^"]*)" comes to hold "([^"]*)" as (float64|int64)$`, schemaBecomes)
 	s.Step(`^(\w+) reads in "([^"]*)" of "([^"]*)" the JSON of what was landed$`, readsJSON)

@@ -73,6 +73,7 @@ func groups() []struct {
 		{"declare", registerDeclare},
 		{"reserve", registerReserve},
 		{"reconcile", registerReconcile},
+		{"typed", registerTyped},
 		{"fold", registerFold},
 		{"fold_carried", registerFoldCarried},
 		{"layout_format", registerLayoutFormat},

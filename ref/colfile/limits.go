@@ -37,6 +37,9 @@ func readerOf(src parquet.ReaderAtSeeker) (*file.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := arrowSchemaWithin(meta.KeyValueMetadata()); err != nil {
+		return nil, err
+	}
 	size := at + int64(len(footer)) + 8
 	meta.SetSourceFileSize(size)
 	if err := chunksLieWithin(meta, at); err != nil {

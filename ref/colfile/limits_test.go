@@ -13,6 +13,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/flight"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
@@ -225,4 +226,28 @@ func FuzzDamagedFile(f *testing.F) {
 			t.Fatalf("%d bytes take %d MiB", len(data), used>>20)
 		}
 	})
+}
+
+// TestArrowSchemaBounds: what a footer keeps as ARROW:schema is walked before the library makes room for it.
+func TestArrowSchemaBounds(t *testing.T) {
+	whole := arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.ListOf(arrow.BinaryTypes.String)}, {Name: "t", Type: arrow.FixedWidthTypes.Timestamp_ns}}, nil)
+	raw := flight.SerializeSchema(whole, memory.DefaultAllocator)
+	if err := schemaMessageWithin(raw); err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for at := 8; at+4 <= len(raw); at++ {
+		bad := bytes.Clone(raw)
+		copy(bad[at:], []byte{0xff, 0xff, 0xff, 0x7f})
+		err := func() (err error) {
+			defer guard(&err)
+			return schemaMessageWithin(bad)
+		}()
+		if err != nil {
+			found++
+		}
+	}
+	if found < 20 {
+		t.Errorf("only %d of the places where a length or an offset lies were looked at", found)
+	}
 }

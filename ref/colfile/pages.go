@@ -27,6 +27,7 @@ const (
 type pageHeader struct {
 	kind, compressed, size   int64
 	values, encoding, levels int64 // levels: the encoding of V1's definition levels
+	repeats                  int64 // the encoding of V1's repetition levels
 	definitions, repetitions int64 // bytes of V2's levels
 	plainBody                bool  // V2: the values are not compressed
 	headerBytes              int
@@ -40,7 +41,7 @@ func differencesWithin(src io.ReaderAt, r *file.Reader, group, column int) error
 	if err != nil {
 		return err
 	}
-	maxDefinition := r.MetaData().Schema.Column(column).MaxDefinitionLevel()
+	leaf := r.MetaData().Schema.Column(column)
 	at, length := chunkRange(c)
 	end := at + length
 	for seen := int64(0); seen < c.NumValues() && at < end; {
@@ -56,12 +57,14 @@ func differencesWithin(src io.ReaderAt, r *file.Reader, group, column int) error
 			if h.values < 0 {
 				return errors.New("a page promises fewer than no values")
 			}
-			seen += h.values
+			if seen += h.values; seen > c.NumValues() && leaf.MaxRepetitionLevel() > 0 {
+				return fmt.Errorf("pages hold more than the %d items of their chunk", c.NumValues())
+			}
 			if h.values > maxPage/4 && h.encoding >= encodingDeltaLength && h.encoding <= encodingDeltaText {
 				return fmt.Errorf("a page promises %d texts", h.values)
 			}
 			if h.encoding >= encodingDelta && h.encoding <= encodingDeltaText {
-				data, err := h.body(src, body, c.Compression(), maxDefinition)
+				data, err := h.body(src, body, c.Compression(), leaf.MaxRepetitionLevel(), leaf.MaxDefinitionLevel())
 				if err == nil {
 					err = blocksWithin(data, h.encoding == encodingDeltaText)
 				}
@@ -115,7 +118,7 @@ func parsePageHeader(data []byte) (*pageHeader, error) {
 		case top[id] != nil && kind == int32Type:
 			return number(top[id])
 		case id == 5 && kind == structType:
-			return inner(map[int]*int64{1: &h.values, 2: &h.encoding, 3: &h.levels})
+			return inner(map[int]*int64{1: &h.values, 2: &h.encoding, 3: &h.levels, 4: &h.repeats})
 		case id == 8 && kind == structType:
 			return inner(map[int]*int64{1: &h.values, 4: &h.encoding, 5: &h.definitions, 6: &h.repetitions})
 		}
@@ -126,7 +129,7 @@ func parsePageHeader(data []byte) (*pageHeader, error) {
 }
 
 // body gives the encoded values of a page, behind its levels.
-func (h *pageHeader) body(src io.ReaderAt, at int64, codec compress.Compression, maxDefinition int16) ([]byte, error) {
+func (h *pageHeader) body(src io.ReaderAt, at int64, codec compress.Compression, maxRepetition, maxDefinition int16) ([]byte, error) {
 	data := make([]byte, h.compressed)
 	if _, err := src.ReadAt(data, at); err != nil {
 		return nil, err
@@ -149,17 +152,30 @@ func (h *pageHeader) body(src io.ReaderAt, at int64, codec compress.Compression,
 			return nil, err
 		}
 	}
-	if h.kind == pageDataV2 || maxDefinition == 0 {
+	if h.kind == pageDataV2 {
 		return data, nil
 	}
-	switch h.levels {
+	data, err := h.pastLevels(data, h.repeats, maxRepetition)
+	if err != nil {
+		return nil, err
+	}
+	return h.pastLevels(data, h.levels, maxDefinition)
+}
+
+// pastLevels gives what is behind the levels at the beginning of a V1 page.
+func (h *pageHeader) pastLevels(data []byte, encoding int64, most int16) ([]byte, error) {
+	if most == 0 {
+		return data, nil
+	}
+	skip := int64(0)
+	switch encoding {
 	case encodingRLE:
 		if len(data) < 4 {
 			return nil, errShort
 		}
 		skip = 4 + int64(binary.LittleEndian.Uint32(data))
 	case encodingBitPacked:
-		skip = (h.values*int64(bits.Len16(uint16(maxDefinition))) + 7) / 8
+		skip = (h.values*int64(bits.Len16(uint16(most))) + 7) / 8
 	}
 	if skip > int64(len(data)) {
 		return nil, errors.New("a page's levels are longer than the page")

@@ -21,22 +21,23 @@ import (
 // ScanBatch is the number of rows of a batch Scan hands out at most.
 const ScanBatch = 8 << 10
 
-// Scanner reads flat columns of one Parquet file batch by batch, in order, on the caller's goroutine: the library reads
-// nested columns and record batches on goroutines of its own, where a panic over damaged bytes could not be caught.
+// Scanner reads the columns of one Parquet file batch by batch, in order, on the caller's goroutine: on goroutines of the library's
+// own, a panic over damaged bytes could not be caught.
 type Scanner struct {
 	path    string
 	schema  *arrow.Schema
 	reader  *file.Reader
 	columns []*pqarrow.ColumnReader
-	leaves  []int // Parquet's own number of each column
-	groups  []int // the row groups read, nil for all
-	shared  bool  // the reader is another's to close
+	leaves  []int               // Parquet's own number of each column
+	groups  []int               // the row groups read, nil for all
+	shared  bool                // the reader is another's to close
+	loose   *pqarrow.FileReader // of nested columns
 	rows    int64
 	done    int64
 }
 
-// NewScanner opens src, which stays the caller's, for the columns of the given names, or all where names is nil. A nested
-// column is StoreUnsupported, naming it; bytes that are no Parquet StorePartDamaged, naming path.
+// NewScanner opens src, which stays the caller's, for the columns of the given names, or all where names is nil. A column that
+// nests deeper than schema.MaxDepth is StoreUnsupported, naming it; bytes that are no Parquet StorePartDamaged, naming path.
 func NewScanner(ctx context.Context, src parquet.ReaderAtSeeker, path string, names []string) (*Scanner, error) {
 	r, err := reader(src, path)
 	if err != nil {
@@ -88,7 +89,13 @@ func (s *Scanner) columnsOf(ctx context.Context, src io.ReaderAt, fr *pqarrow.Fi
 	for i, f := range all.Fields() {
 		if wanted(f.Name) {
 			if nested(f.Type) {
-				return fault.New(fault.StoreUnsupported, f.Name, fmt.Sprintf("column %q has the nested type %s, which is not read yet", f.Name, f.Type))
+				c, err := s.nestedColumn(ctx, src, fr, i, f, leaf)
+				if err != nil {
+					return err
+				}
+				fields, s.columns, s.leaves = append(fields, f), append(s.columns, c), append(s.leaves, leaf)
+				leaf += leafCount(f.Type)
+				continue
 			}
 			if err := s.bounded(fr.ParquetReader(), src, leaf); err != nil {
 				return err
@@ -172,7 +179,7 @@ func leafCount(dt arrow.DataType) int {
 	return 1
 }
 
-// Schema is the Arrow schema of the columns read.
+// Schema is the Arrow schema of the columns as the file has it. Vectors come as lists, json in nested columns may come as bytes.
 func (s *Scanner) Schema() *arrow.Schema { return s.schema }
 
 // Rows is what the footer promises.
@@ -191,7 +198,7 @@ func (s *Scanner) Next() (rec arrow.RecordBatch, err error) {
 	if n <= 0 {
 		return nil, nil
 	}
-	cols := make([]arrow.Array, len(s.columns))
+	cols, mixed := make([]arrow.Array, len(s.columns)), false
 	defer func() {
 		for _, c := range cols {
 			if c != nil {
@@ -212,9 +219,19 @@ func (s *Scanner) Next() (rec arrow.RecordBatch, err error) {
 		if int64(cols[i].Len()) != n {
 			return nil, fmt.Errorf("column %q ends after %d of %d rows", s.schema.Field(i).Name, s.done+int64(cols[i].Len()), s.rows)
 		}
+		if nested(s.schema.Field(i).Type) {
+			if err = wellFormed(cols[i]); err != nil {
+				return nil, fmt.Errorf("column %q: %w", s.schema.Field(i).Name, err)
+			}
+			mixed = true
+		}
 	}
 	s.done += n
-	return array.NewRecordBatch(s.schema, cols, n), nil
+	sc := s.schema
+	if mixed {
+		sc = asRead(sc, cols)
+	}
+	return array.NewRecordBatch(sc, cols, n), nil
 }
 
 func nextArray(c *pqarrow.ColumnReader, n int64) (arrow.Array, error) {

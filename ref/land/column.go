@@ -77,7 +77,7 @@ func (c *column) refuse(row int, k schema.Kind, shown string) error {
 	case c.rule.stored.Kind != schema.None && (c.kind == schema.None || c.want != schema.None):
 		e.text = fmt.Sprintf("column %q is stored as %s and arrives as %s", c.name, c.rule.stored, arriving)
 	default:
-		e.text = fmt.Sprintf("column %q holds %s in an earlier row and arrives as %s", c.name, schema.Of(c.kind), arriving)
+		e.text = fmt.Sprintf("column %q holds %s in an earlier row and arrives as %s", c.name, c.typ(), arriving)
 		e.hint = "declare the column as json to keep values of several types"
 	}
 	return e

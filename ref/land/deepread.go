@@ -211,6 +211,9 @@ func (s *reader) fields(n *node, row int, t []byte, i int) (int, error) {
 	n.mark(row)
 	return s.members(n, t, i, func(name string, i int) (int, error) {
 		k, ok := n.at[name]
+		if !ok && s.settled && isNull(t, i) {
+			return i + 4, nil // a field that never had a value is none
+		}
 		if !ok {
 			return i, n.unknown(name)
 		}
@@ -407,25 +410,8 @@ func (n *node) appendItem(raw []byte, f float64) ([]byte, bool) {
 		v := float32(f)
 		return binary.LittleEndian.AppendUint32(raw, math.Float32bits(v)), !finite || !math.IsInf(float64(v), 0)
 	}
-	h := halfOf(f)
+	h := schema.HalfBits(f)
 	return binary.LittleEndian.AppendUint16(raw, h), !finite || h&0x7c00 != 0x7c00
-}
-
-// halfOf rounds to the nearest float16, ties to even, in one step: by way of float32 a number beside a tie would be rounded twice.
-func halfOf(f float64) uint16 {
-	sign := uint16(math.Float64bits(f) >> 48 & 0x8000)
-	a := math.Abs(f)
-	switch {
-	case math.IsNaN(f):
-		return sign | 0x7e00
-	case a >= 65520:
-		return sign | 0x7c00
-	case a < 0x1p-14:
-		return sign | uint16(math.RoundToEven(a*0x1p24)) // subnormal; 1024 of them is the smallest normal number
-	}
-	frac, exp := math.Frexp(a) // a = frac * 2^exp, frac in [0.5, 1)
-	m := uint16(math.RoundToEven(frac * 0x1p11))
-	return sign | (uint16(exp+13)<<10 + m) // m carries its leading bit into the exponent
 }
 
 // wordFloat reads the words that stand for what JSON has no number for, as a query prints them.

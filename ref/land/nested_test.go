@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
 	"contextful/ref/fault"
+	"contextful/ref/schema"
 	"contextful/ref/store"
 )
 
@@ -93,7 +94,7 @@ func shown(a arrow.Array, i int) string {
 	case *array.FixedSizeBinary:
 		return fmt.Sprintf("%x", a.Value(i))
 	case *array.Float16:
-		return fmt.Sprint(a.Value(i).Float32())
+		return fmt.Sprint(schema.HalfValue(a.Value(i).Uint16()))
 	}
 	return a.ValueStr(i)
 }

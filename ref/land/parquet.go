@@ -97,15 +97,17 @@ func recordBlock(rs rules, fs *schema.Schema, rec arrow.RecordBatch) *block {
 	for i, fc := range fs.Columns {
 		c, err := b.add(fc.Name)
 		if err == nil && !c.rule.skip && fc.Type.Kind != schema.None {
-			c.wantTyped(fc.Type.Kind)
 			// An all-null column of a file has a type nevertheless.
-			if !fc.Type.Scalar() {
-				err = &rowError{code: fault.StoreUnsupported, column: fc.Name, text: fmt.Sprintf("column %q has the type %s, which cannot be landed yet", fc.Name, fc.Type)}
-			} else {
+			switch c.wantTyped(fc.Type); {
+			case c.node != nil:
+				err = c.fillFrom(rec.Column(i), fc.Type)
+			case deep(fc.Type):
+				err = (&node{typ: c.rule.declared, path: c.name, declared: true}).refuse(shortType(fc.Type), "")
+			default:
 				err = c.copyFrom(rec.Column(i), fc.Type.Kind)
-			}
-			if err == nil && c.kind == schema.None {
-				err = c.settle(0, c.typedKind(fc.Type.Kind), "")
+				if err == nil && c.kind == schema.None {
+					err = c.settle(0, c.typedKind(fc.Type.Kind), "")
+				}
 			}
 		}
 		if e, ok := err.(*rowError); ok {
@@ -127,11 +129,17 @@ func recordBlock(rs rules, fs *schema.Schema, rec arrow.RecordBatch) *block {
 
 // wantTyped decides what an undeclared column of a typed file turns into: the stored type where that loses nothing, else the
 // file's.
-func (c *column) wantTyped(k schema.Kind) {
+func (c *column) wantTyped(t schema.Type) {
 	if c.rule.declared.Kind != schema.None {
 		return
 	}
-	stored := c.rule.stored.Kind
+	c.node, c.shape = nil, nil
+	if deep(t) {
+		t = fileType(t, c.rule.stored)
+		c.node = newNode(c.name, t, &rule{stored: t})
+		return
+	}
+	k, stored := t.Kind, c.rule.stored.Kind
 	switch {
 	case k == schema.Int32 && (stored == schema.Int64 || stored == schema.Float64),
 		k == schema.Int64 && stored == schema.Int32,

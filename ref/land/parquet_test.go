@@ -142,7 +142,7 @@ func TestParquetRefusals(t *testing.T) {
 	}{
 		{"date", one(arrow.FixedWidthTypes.Date32, func(b array.Builder) { b.(*array.Date32Builder).Append(1) }), fault.StoreUnsupported, []string{`"odd"`, "date32"}},
 		{"decimal", one(&arrow.Decimal128Type{Precision: 9, Scale: 2}, func(b array.Builder) { b.AppendEmptyValue() }), fault.StoreUnsupported, []string{`"odd"`}},
-		{"list", one(arrow.ListOf(arrow.PrimitiveTypes.Int64), func(b array.Builder) { b.AppendEmptyValue() }), fault.StoreUnsupported, []string{`"odd"`}},
+		{"list", one(arrow.ListOf(arrow.FixedWidthTypes.Date32), func(b array.Builder) { b.AppendEmptyValue() }), fault.StoreUnsupported, []string{`"odd[]"`}},
 		{"uint64", one(arrow.PrimitiveTypes.Uint64, func(b array.Builder) { b.(*array.Uint64Builder).Append(math.MaxUint64) }), fault.StoreInputMalformed, []string{"in.parquet row 2", `"odd"`, "int64"}},
 		{"far instant", one(&arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: "UTC"}, func(b array.Builder) { b.(*array.TimestampBuilder).Append(math.MaxInt64 / 10) }), fault.StoreInputMalformed, []string{"row 2", `"odd"`, "2262"}},
 		{"bad text", one(arrow.BinaryTypes.String, func(b array.Builder) { b.(*array.StringBuilder).Append("\xff") }), fault.StoreInputMalformed, []string{"row 2", "UTF-8"}},

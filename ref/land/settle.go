@@ -123,7 +123,7 @@ func (l *landed) final(a arrow.Array, t schema.Type, row int64) (arrow.Array, er
 // nested reads the JSON texts as values of the column's type.
 func (l *landed) nested(text *array.String) (arrow.Array, error) {
 	n := newNode(l.name, l.typ, &rule{stored: l.typ})
-	s := &reader{}
+	s := &reader{settled: true}
 	for i := range text.Len() {
 		if text.IsNull(i) {
 			continue

@@ -10,6 +10,7 @@ import (
 // reader reads JSON values into columns.
 type reader struct {
 	scratch []byte
+	settled bool // the type was made from the values that are read
 }
 
 // text reads the JSON string at t[i:], which begins with a quote: its value (until the next call) and the place behind it.

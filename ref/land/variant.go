@@ -81,21 +81,15 @@ func (s *reader) tagged(n *node, row int, t []byte, i int) (int, error) {
 			continue
 		}
 		if field >= 0 {
-			return i, n.conflict(fmt.Sprintf("holds both %s and %s", schema.VariantFields().Fields[field].Name, schema.VariantFields().Fields[k].Name))
+			return i, n.both(field, k)
 		}
 		field = k
 	}
-	switch {
-	case field < 0 && kind == "":
+	if field < 0 && kind == "" {
 		return end, nil // nothing but nulls: no value
-	case kind == "":
-		return i, n.conflict("names no kind")
-	case fieldOf(kind) <= kindField:
-		return i, n.conflict(fmt.Sprintf("is of the kind %s, which is none of string, int64, float64, boolean and bytes", clip(kind)))
-	case field < 0:
-		return i, n.conflict(fmt.Sprintf("is of the kind %s and holds no value", kind))
-	case fieldOf(kind) != field:
-		return i, n.conflict(fmt.Sprintf("is of the kind %s and holds %s", kind, schema.VariantFields().Fields[field].Name))
+	}
+	if err := n.agrees(kind, field); err != nil {
+		return i, err
 	}
 	if field == bytesField {
 		if t[at[field]] != '"' {
@@ -115,6 +109,25 @@ func (s *reader) tagged(n *node, row int, t []byte, i int) (int, error) {
 		return i, err
 	}
 	return end, n.tag(row, field)
+}
+
+func (n *node) both(a, b int) error {
+	return n.conflict(fmt.Sprintf("holds both %s and %s", schema.VariantFields().Fields[a].Name, schema.VariantFields().Fields[b].Name))
+}
+
+// agrees refuses a kind that does not name the one field with a value, -1 for none.
+func (n *node) agrees(kind string, field int) error {
+	switch {
+	case kind == "":
+		return n.conflict("names no kind")
+	case fieldOf(kind) <= kindField:
+		return n.conflict(fmt.Sprintf("is of the kind %s, which is none of string, int64, float64, boolean and bytes", clip(kind)))
+	case field < 0:
+		return n.conflict(fmt.Sprintf("is of the kind %s and holds no value", kind))
+	case fieldOf(kind) != field:
+		return n.conflict(fmt.Sprintf("is of the kind %s and holds %s", kind, schema.VariantFields().Fields[field].Name))
+	}
+	return nil
 }
 
 // conflict refuses a tagged value that contradicts itself.

@@ -16,6 +16,9 @@ import (
 // page is how many rows are read from the result table at a time: the driver holds a statement's answer whole.
 const page = 32 << 10
 
+// askedAtOnce is of how many columns one statement asks for what they hold: planning takes the square of them, and more.
+const askedAtOnce = 64
+
 // resultTable keeps a result. Its name cannot hide a table of the store: it is temporary and used qualified.
 const resultTable = `temp.main."contextful result"`
 
@@ -174,12 +177,14 @@ func (r *result) quoted(ctx context.Context) ([]bool, error) {
 		flat = append(flat, i)
 		asked = append(asked, fmt.Sprintf("coalesce(bool_or(c%[1]d > %[2]d OR c%[1]d < %[3]d), false)", i, safeInteger, -safeInteger))
 	}
-	if len(flat) > 0 {
-		into := make([]any, len(flat))
-		for k, i := range flat {
+	for len(flat) > 0 {
+		n := min(len(flat), askedAtOnce)
+		into := make([]any, n)
+		for k, i := range flat[:n] {
 			into[k] = &quoted[i]
 		}
-		text := fmt.Sprintf("SELECT %s FROM %s WHERE rowid < %d", strings.Join(asked, ", "), resultTable, r.rows)
+		text := fmt.Sprintf("SELECT %s FROM %s WHERE rowid < %d", strings.Join(asked[:n], ", "), resultTable, r.rows)
+		flat, asked = flat[n:], asked[n:]
 		if err := r.session.Conn().QueryRowContext(ctx, text).Scan(into...); err != nil {
 			return nil, r.session.Explain(err)
 		}
