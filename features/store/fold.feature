@@ -594,6 +594,21 @@ Feature: fold
     And beta's snapshot of "events" has parts of 1, 1, 1 rows
     And beta reads of "events" what alpha reads
 
+  @store.fold.carry-by-reference#travels @needs.sync @needs.lease
+  Scenario: a pass under the lease sends what it wrote and nothing that it carries
+    Given nodes "alpha" and "beta" share a bucket
+    And alpha has pushed "events", folded into 3 partitions
+    And alpha has landed rows of "events":
+      | id  | region    |
+      | 901 | elsewhere |
+    When alpha folds "events" under the lease
+    Then alpha's leased fold succeeds
+    And alpha's leased fold has written 1 part of snapshots of "events"
+    When beta pulls
+    Then beta's pull succeeds
+    And beta's snapshot of "events" has parts of 1, 4, 4, 4 rows
+    And beta reads of "events" what alpha reads
+
   @store.fold.carry-by-reference#untouched
   Scenario Outline: a fold that is killed after any <call> leaves the old state or the new, and is finished when it is made again
     Given a node "alpha"

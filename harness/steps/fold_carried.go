@@ -31,7 +31,7 @@ func registerFoldCarried(s *Suite) {
 	s.Step(`^(\w+) has landed and folded "([^"]*)" in turn, (\d+(?:, \d+)*) rows$`, hasLandedAndFolded)
 	s.Step(`^(\w+) has landed rows of "([^"]*)" and folded each:$`, hasLandedAndFoldedEach)
 	s.Step(`^(\w+)'s fold of "([^"]*)" is killed after each (mkdir|fsync|rename) in the table$`, foldKilledInTable)
-	s.Step(`^(\w+)'s push has written (\d+) parts? of snapshots of "([^"]*)"$`, pushedParts)
+	s.Step(`^(\w+)'s (push|leased fold) has written (\d+) parts? of snapshots of "([^"]*)"$`, pushedParts)
 	s.Step(`^every part of (\w+)'s snapshot of "([^"]*)" is what its manifest says$`, partsAsSaid)
 
 	s.Step(`^the run "([^"]*)" of "([^"]*)" lies on (\w+) (\d+) times more, under other names$`, runMultiplied)
@@ -289,10 +289,10 @@ func foldKilledInTable(ctx context.Context, node, table, call string) error {
 }
 
 // pushedParts counts the uploads of snapshots' parts, whether they were refused or not: what is there is not sent.
-func pushedParts(ctx context.Context, node string, want int, table string) error {
+func pushedParts(ctx context.Context, node, word string, want int, table string) error {
 	w := world.From(ctx)
 	dir := w.FullKey(w.TableKey(table, "data/snapshots/"))
-	got, err := w.Requests(w.Node(node), sut.Push, s3cas.Filter{Ops: []s3cas.Op{s3cas.OpPut, s3cas.OpCompleteMultipart}, Key: dir + "*"})
+	got, err := w.Requests(w.Node(node), verbOf(word), s3cas.Filter{Ops: []s3cas.Op{s3cas.OpPut, s3cas.OpCompleteMultipart}, Key: dir + "*"})
 	if err != nil {
 		return err
 	}
@@ -303,7 +303,7 @@ func pushedParts(ctx context.Context, node string, want int, table string) error
 			keys = append(keys, in)
 		}
 	}
-	return verify.That(len(keys) == want, fmt.Sprintf("the parts of snapshots of %q that %s's push has sent", table, node), want, keys)
+	return verify.That(len(keys) == want, fmt.Sprintf("the parts of snapshots of %q that %s's %s has sent", table, node, word), want, keys)
 }
 
 // runMultiplied makes more committed runs of one, with its parts and its place in the order.

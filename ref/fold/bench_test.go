@@ -164,6 +164,33 @@ func BenchmarkFold(b *testing.B) {
 	v.report(b)
 }
 
+// BenchmarkDelta: a keyed pass over 10 runs of 1 k rows beside a snapshot of about 700 k, of which it replaces none, against DuckDB's
+// deduplication and COPY of all of it: what a pass costs that rewrites everything.
+func BenchmarkDelta(b *testing.B) {
+	st := ducktest.Open(b, "alpha", "", benchDeclaration)
+	session := fill(b, st, "t", 0, 10, 100_000)
+	defer session.Close()
+	if _, err := Run(context.Background(), st, Options{Table: "t"}); err != nil {
+		b.Fatal(err)
+	}
+	more(b, st, session, "t", 5000, 10, 1000)
+	files := fileList(b, st, "t")
+	var v versus
+	for b.Loop() {
+		var staged *Staged
+		v.us(b, func() (err error) {
+			staged, err = Stage(context.Background(), st, Options{Table: "t"})
+			return err
+		})
+		out := filepath.Join(b.TempDir(), "out.parquet")
+		v.them(b, "COPY (SELECT * FROM "+files+dedup+" ORDER BY id) TO "+duck.Text(out)+" (FORMAT parquet, COMPRESSION zstd)")
+		if err := staged.Discard(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	v.report(b)
+}
+
 // BenchmarkAppends: the life of a table of n runs of 500 rows, folded after each. What its passes have written is told per row and per
 // byte landed; limit is log4(n) + 1.
 func BenchmarkAppends(b *testing.B) {

@@ -47,6 +47,7 @@ func measurements() []measurement {
 		{"runs", "land one run at the 1,000th run of a table; peer: at the 10th; bound ± 20 %", runs},
 		{"query", "query a snapshot and 50 runs; peer: DuckDB on the same list of files", query},
 		{"fold", "keyed fold of 1,000 runs, 1 M rows; peer: DuckDB, the same deduplication and COPY", fold},
+		{"delta", "keyed fold of 10 runs beside a snapshot of 700 k rows; peer: DuckDB, rewriting all", delta},
 		{"appends", "rows written over a life of n appends, each folded; bound log4(n) + 1 per landed row", appends},
 		{"s3cas", "PUT and GET of 1 KiB at s3cas; peer: MinIO, same client", small},
 		{"pull", "cold pull of 2,000 objects from MinIO; peer: rclone copy, same transfers", pull},
