@@ -647,3 +647,37 @@ Feature: declare
       | type      |
       | binary    |
       | binary(2) |
+
+  @store.declare.fold-job#warns
+  Scenario: validation warns of each keyed table that nothing folds, and does not fail
+    Given a table "prices" keyed by "sku"
+    And a table "stock" keyed by "item"
+    And a table "clicks" without a key
+    When alpha validates its declaration
+    Then the validation succeeds
+    And alpha's validation warns of "prices" and "stock" alone
+    Given the jobs are:
+      | name | kind | schedule    |
+      | all  | fold | 0 */6 * * * |
+    When alpha validates its declaration
+    Then the validation succeeds
+    And alpha's validation warns of no table
+
+  @store.declare.fold-job#covers
+  Scenario Outline: a job <that> leaves <uncovered> uncovered
+    Given a table "prices" keyed by "sku"
+    And a table "stock" keyed by "item"
+    And the jobs are:
+      | name    | kind   | schedule   | target   | enabled   |
+      | nightly | <kind> | <schedule> | <target> | <enabled> |
+    When alpha validates its declaration
+    Then the validation succeeds
+    And alpha's validation warns of <uncovered> alone
+    Examples:
+      | that                 | kind      | schedule  | target | enabled | uncovered            |
+      | that names one table | fold      | 0 3 * * * | prices |         | "stock"              |
+      | that names the other | fold      | 0 3 * * * | stock  |         | "prices"             |
+      | that is enabled      | fold      | 0 3 * * * | prices | true    | "stock"              |
+      | that is disabled     | fold      | 0 3 * * * | prices | false   | "prices" and "stock" |
+      | without a schedule   | fold      |           | prices |         | "prices" and "stock" |
+      | of another kind      | sync-push | 0 3 * * * |        |         | "prices" and "stock" |

@@ -33,6 +33,8 @@ func registerFeed(s *Suite) {
 	s.Step(`^(\w+)'s newest run of "([^"]*)" has the position (.+)$`, newestPosition)
 	s.Step(`^(\w+) has (\d+) runs? of "([^"]*)"$`, runCount)
 	s.Step(`^(\w+) lists no file of "([^"]*)"$`, listsNoFile)
+	s.Step(`^the jobs are:$`, theJobs)
+	s.Step(`^(\w+)'s validation warns of (no table|.+ alone)$`, validationWarns)
 	s.Step(`^(\w+)'s catalogs and run states are deleted$`, losesCatalogs)
 }
 
@@ -230,4 +232,36 @@ func losesCatalogs(ctx context.Context, node string) error {
 		}
 		return nil
 	})
+}
+
+// theJobs takes a table of name, kind, schedule, target and enabled; an empty cell is not declared.
+func theJobs(ctx context.Context, t *godog.Table) error {
+	lines := cells(t)
+	for _, line := range lines[1:] {
+		var j world.Job
+		for i, name := range lines[0] {
+			into := map[string]*string{"name": &j.Name, "kind": &j.Kind, "schedule": &j.Schedule, "target": &j.Target, "enabled": &j.Enabled}[name]
+			if into == nil {
+				return fmt.Errorf("a job has no %q", name)
+			}
+			*into = line[i]
+		}
+		world.From(ctx).Job(j)
+	}
+	return nil
+}
+
+// validationWarns looks for the tables that standard error names.
+func validationWarns(ctx context.Context, node, phrase string) error {
+	c, err := outcome(ctx, "validation", node)
+	if err != nil {
+		return err
+	}
+	var got []string
+	for _, table := range world.From(ctx).Tables() {
+		if verify.Names(c.Stderr, table) {
+			got = append(got, table)
+		}
+	}
+	return verify.SameSet("the tables that "+node+"'s validation warns of", names(phrase), got)
 }

@@ -77,3 +77,23 @@ func (n *Node) Asked() ([]string, error) {
 	}
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), err
 }
+
+// A Job is one [[job]] of every node's declaration; what is empty is not written.
+type Job struct{ Name, Kind, Schedule, Target, Enabled string }
+
+// Job declares a job.
+func (w *World) Job(j Job) { w.jobs = append(w.jobs, j) }
+
+func (j Job) toml() string {
+	var b strings.Builder
+	b.WriteString("\n[[job]]\n")
+	for _, line := range [][2]string{{"name", quote(j.Name)}, {"kind", quote(j.Kind)}, {"schedule", quote(j.Schedule)}, {"target", quote(j.Target)}, {"enabled", j.Enabled}} {
+		if line[1] != "" && line[1] != `""` {
+			fmt.Fprintf(&b, "%s = %s\n", line[0], line[1])
+		}
+	}
+	return b.String()
+}
+
+// Tables lists the names of the declared tables.
+func (w *World) Tables() []string { return append([]string(nil), w.names...) }

@@ -89,6 +89,9 @@ func (n *Node) declaration() string {
 		}
 		b.WriteString(t.toml())
 	}
+	for _, j := range n.w.jobs {
+		b.WriteString(j.toml())
+	}
 	return b.String()
 }
 

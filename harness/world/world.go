@@ -54,6 +54,7 @@ type World struct {
 	frozen bool
 	title  string
 	feed   *Feed
+	jobs   []Job
 	sync   map[string]string // [sync] settings of every node, TOML values
 
 	mu       sync.Mutex
