@@ -5,7 +5,7 @@
 // kind refuses).
 //
 // Nothing is guessed: a key nobody knows, a contradiction or a value out of bounds refuses with StoreDeclarationInvalid and
-// names file, line and key. What a later issue serves (indexes, masks, valid_time, …) is parsed here all the same, so that a
+// names file, line and key. What a later issue serves (indexes, masks, …) is parsed here all the same, so that a
 // declaration means one thing in every build.
 //
 //	contextful.toml       [project] name; [pipeline]; [pipeline.source]; [[pipeline.tables]]; [[job]]

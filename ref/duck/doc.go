@@ -2,7 +2,8 @@
 // the SQL of a table as its readers see it.
 //
 // Answers: store.reconcile.explicit-file-list, store.reconcile.additive, store.reconcile.lattice, store.declare.dedup-view,
-// store.declare.unkeyed-union (what fold and query share of them).
+// store.declare.unkeyed-union, store.bound-time.interval-rows, store.bound-time.valid-as-of, store.available-time.available-as-of,
+// store.available-time.vintage-rows, store.available-time.vintage-dedup-key (what fold and query share of them).
 //
 // # A table's relation
 //
@@ -10,7 +11,9 @@
 //	FROM (SELECT NULL::type AS column … WHERE false        a column no file has reads as null
 //	      UNION ALL BY NAME
 //	      SELECT * FROM read_parquet([every file], union_by_name, no hive columns))
-//	[QUALIFY ROW_NUMBER() OVER (PARTITION BY key ORDER BY …) = 1]
+//	[WHERE bounds on commit and availability]              before survivors are chosen
+//	[QUALIFY ROW_NUMBER() OVER (PARTITION BY line ORDER BY [availability,] …) = 1]
+//	[WHERE bounds on validity]                             of the survivors: what a later row closed is closed
 //
 // # Text that became json
 //
