@@ -44,6 +44,9 @@ func (a *app) pipelineRunCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := a.pullBefore(cmd.Context(), s); err != nil {
+				return err
+			}
 			return a.runPipelines(cmd.Context(), s, chosen)
 		},
 	}

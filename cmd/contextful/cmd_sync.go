@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -126,20 +127,40 @@ refuses before anything is downloaded (StoreIdentityConflict). What was verified
 			if err != nil {
 				return err
 			}
-			bar := a.progress("downloading", "objects")
-			report, err := pull.Run(cmd.Context(), s.store, pull.Options{
-				Bucket: r.bucket, Transfers: r.sync.Transfers,
-				Progress: func(done, total int, _ int64) { bar.at(int64(done), int64(total)) },
-			})
-			bar.end()
+			report, err := a.pull(cmd.Context(), s, r)
 			if err != nil {
 				return err
 			}
-			s.notePull(cmd.Context(), report.Advanced)
 			return a.print(report, "generation %d: downloaded %s, %d bytes; %s advanced", report.Generation,
 				count(int64(report.Downloaded), "object"), report.Bytes, count(int64(len(report.Advanced)), "table"))
 		},
 	}
+}
+
+// pull brings home everything.
+func (a *app) pull(ctx context.Context, s *session, r *remote) (pull.Report, error) {
+	bar := a.progress("downloading", "objects")
+	report, err := pull.Run(ctx, s.store, pull.Options{
+		Bucket: r.bucket, Transfers: r.sync.Transfers,
+		Progress: func(done, total int, _ int64) { bar.at(int64(done), int64(total)) },
+	})
+	bar.end()
+	if err == nil {
+		s.notePull(ctx, report.Advanced)
+	}
+	return report, err
+}
+
+// pullBefore pulls where config.toml says pull_before_run (store.pull.before-run).
+func (a *app) pullBefore(ctx context.Context, s *session) error {
+	if s.config == nil || s.config.Sync == nil || !s.config.Sync.PullBeforeRun {
+		return nil
+	}
+	r, err := s.connect()
+	if err == nil {
+		_, err = a.pull(ctx, s, r)
+	}
+	return err
 }
 
 // tablesOf gives the tables of some names that still exist.

@@ -793,3 +793,69 @@ Feature: pull
     And the message names the key
     When the bucket is whole again
     Then the next pull succeeds and beta reads of "events" what alpha reads
+
+  @store.pull.run-state-cursor#resumes
+  Scenario: a node whose bucket has lost the run goes on from the run state
+    Given nodes "alpha" and "beta" share a bucket
+    And a table "clicks" without a key
+    And the tables are fed by a command
+    And alpha's command says:
+      """
+      {"row": {"id": 1}}
+      {"position": 1}
+      """
+    And alpha has run its pipeline
+    And alpha has folded "clicks"
+    And alpha has pushed
+    And the bucket goes on without the folded run of "clicks"
+    And beta has pulled
+    When beta's command says:
+      """
+      {"row": {"id": 1}}
+      {"position": 1}
+      {"row": {"id": 2}}
+      {"position": 2}
+      """
+    And beta runs its pipeline
+    Then the pipeline run succeeds
+    And beta's command was given the positions 1
+    And beta reads of "clicks":
+      | id |
+      | 1  |
+      | 2  |
+
+  @store.pull.run-state-cursor#older
+  Scenario: a run state that is older than what is here moves nothing back
+    Given nodes "alpha" and "beta" share a bucket
+    And a table "clicks" without a key
+    And the tables are fed by a command
+    And alpha's command says:
+      """
+      {"row": {"id": 1}}
+      {"position": 1}
+      """
+    And alpha has run its pipeline
+    And alpha has pushed
+    And beta has pulled
+    And beta's command says:
+      """
+      {"row": {"id": 1}}
+      {"position": 1}
+      {"row": {"id": 2}}
+      {"position": 2}
+      """
+    And beta has run its pipeline
+    And beta has pulled
+    When beta's command goes on to say:
+      """
+      {"row": {"id": 3}}
+      {"position": 3}
+      """
+    And beta runs its pipeline
+    Then the pipeline run succeeds
+    And beta's command was given the positions 1, 2
+    And beta reads of "clicks":
+      | id |
+      | 1  |
+      | 2  |
+      | 3  |
