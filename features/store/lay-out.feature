@@ -1029,3 +1029,22 @@ Feature: lay-out
       | case                              | index                                              |
       | a walked snapshot alone names it  | every snapshot of "trades" on alpha is taken out   |
       | its row has no number             | "trades" on alpha has no row count of run one      |
+
+  @store.lay-out.run-digest#position @needs.pipeline
+  Scenario: the same rows at another position are another batch
+    Given a table "clicks" without a key
+    And the tables are fed by a command
+    And alpha's command says:
+      """
+      {"row": {"id": 1}}
+      {"position": 1}
+      {"row": {"id": 1}}
+      {"position": 2}
+      """
+    When alpha runs its pipeline
+    Then the pipeline run succeeds
+    And all runs of "clicks" on alpha have digests of their own
+    And alpha reads of "clicks":
+      | id |
+      | 1  |
+      | 1  |

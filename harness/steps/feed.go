@@ -32,6 +32,7 @@ func registerFeed(s *Suite) {
 	s.Step(`^(\w+)'s newest run of "([^"]*)" (is|is no) replacement of (\d+) rows?$`, newestRun)
 	s.Step(`^(\w+)'s newest run of "([^"]*)" has the position (.+)$`, newestPosition)
 	s.Step(`^(\w+) has (\d+) runs? of "([^"]*)"$`, runCount)
+	s.Step(`^all runs of "([^"]*)" on (\w+) have digests of their own$`, digestsDiffer)
 	s.Step(`^(\w+) lists no file of "([^"]*)"$`, listsNoFile)
 	s.Step(`^the jobs are:$`, theJobs)
 	s.Step(`^(\w+)'s validation warns of (no table|.+ alone)$`, validationWarns)
@@ -202,6 +203,21 @@ func runCount(ctx context.Context, node, count, table string) error {
 			return verify.Fail(what, count, err)
 		}
 		return verify.Equal(what, count, fmt.Sprint(len(runs)))
+	})
+}
+
+func digestsDiffer(ctx context.Context, table, node string) error {
+	return each(ctx, node, func(_ *world.World, n *world.Node) error {
+		what := fmt.Sprintf("the digests of all runs of %q on %s", table, n.Name)
+		runs, err := inspect.Runs(n.Root(), table)
+		if err != nil {
+			return verify.Fail(what, "run manifests that can be read", err)
+		}
+		seen := map[string]bool{}
+		for _, r := range runs {
+			seen[r.BatchDigest] = true
+		}
+		return verify.That(len(seen) == len(runs) && len(runs) > 1 && !seen[""], what, "each another", fmt.Sprintf("%d digests in %d runs", len(seen), len(runs)))
 	})
 }
 
