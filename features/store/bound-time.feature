@@ -482,6 +482,24 @@ Feature: bound-time
     Then alpha reads of "stock" as of "2026-02-01T00:00:00Z" the items none
     And alpha reads of "stock" as of "2026-03-01T12:00:00Z" the items "nail"
 
+  @store.bound-time.as-of-unretained#too-old
+  Scenario: where the older snapshots are gone and the runs of the younger are here
+    Given the clock shows "2026-03-01T09:00:00Z"
+    And alpha has landed rows of "stock":
+      | item | count |
+      | nail | 5     |
+    And alpha has folded "stock"
+    And the clock shows "2026-03-03T09:00:00Z"
+    And alpha has landed rows of "stock":
+      | item | count |
+      | bolt | 7     |
+    And alpha has folded "stock"
+    When the manifests below the pointer's snapshot of "stock" on alpha are taken away
+    And alpha reads "stock" as of "2026-03-02T09:00:00Z"
+    Then the read is refused with StoreAsOfUnretained, naming "stock"
+    And the message names the instant of the pointer's snapshot of "stock" on alpha
+    And alpha reads of "stock" as of that instant the items "nail" and "bolt"
+
   @store.bound-time.as-of-unretained#collected
   Scenario: a bound that selects a collected snapshot is refused, and the instant named instead answers
     Given the clock shows "2026-03-01T09:00:00Z"

@@ -917,7 +917,7 @@ Feature: fold
       | 2026-03-04T08:59:59.999999999Z | 3 snapshots, and ends at its root | stays on     |
       | 2026-03-04T09:00:00Z           | 2 snapshots, and ends there       | is gone from |
 
-  @store.fold.reference-retention#removed
+  @store.fold.reference-retention#removed @store.fold.reference-retention#kept
   Scenario: what a later pass no longer names goes with that pass's parent
     Given a node "alpha"
     And alpha has no bucket

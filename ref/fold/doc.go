@@ -12,6 +12,7 @@
 //	write              <id>.staging/, its writer lock held; parts through the engine, verified, synced
 //	seal               manifest, then one rename to <id>/
 //	publish            the pointer is swapped under the table's lock where its ETag is still the one resolved
+//	retain             what retain_runs no longer keeps goes, in a store without a bucket
 //
 // A pass that dies before the last step changed nothing that a reader sees. A pass that loses the last step removes its
 // snapshot and starts over from the winner's, at most three times in all.

@@ -3,7 +3,9 @@
 //
 // Answers: store.init.*, store.lay-out.components, store.lay-out.run-manifest, store.lay-out.uncommitted-run,
 // store.lay-out.table-pointer, store.lay-out.format-newer, store.reserve.commit-seq, store.bound-time.unbounded-latest,
-// store.bound-time.as-of, store.fold.pointer-commit, store.declare.empty-replacement (readers' side).
+// store.bound-time.as-of, store.bound-time.as-of-unretained, store.lay-out.folded-index, store.lay-out.folded-index-valid,
+// store.lay-out.folded-index-walk, store.lay-out.folded-committed, store.lay-out.run-folded-replay (the store's side),
+// store.fold.folded-index, store.fold.reference-retention, store.fold.pointer-commit, store.declare.empty-replacement (readers' side).
 //
 // Two documents make rows visible and nothing else does: a run's _manifest.json and a table's _pointer.json. Whatever they
 // name is complete and synced before they are renamed into place. A table's lock (tables/<t>/.lock) orders writers;
