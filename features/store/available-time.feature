@@ -517,6 +517,35 @@ Feature: available-time
       | b    | 7.5   | null |
       | c    | 6     | x    |
 
+  @store.available-time.vintage-scope#same @needs.typed @needs.nested
+  Scenario Outline: vectors, structs, lists and maps are content, <when>
+    Given a node "alpha"
+    And a table "figures" keyed by "item"
+    And "figures" declares the columns:
+      | column | type                     |
+      | vector | float32[2]               |
+      | both   | struct<a: int64, b: utf8> |
+      | list   | list<int64>              |
+      | map    | map<utf8, float64>       |
+    And "figures" declares available_time as {column = "known"}
+    And alpha has landed rows of "figures" as run "first":
+      | item | known                | vector  | both            | list    | map       |
+      | a    | 2024-02-01T00:00:00Z | [1,0.5] | {"a":7,"b":"x"} | [1,2]   | {"k":1.5} |
+      | b    | 2024-02-01T00:00:00Z | [1,0.5] | {"a":7,"b":"x"} | [1,2]   | {"k":1.5} |
+    And <folded>
+    When alpha lands rows of "figures" as run "again":
+      | item | known                | vector  | both            | list    | map       |
+      | a    | 2024-02-01T00:00:00Z | [1,0.5] | {"b":"x","a":7} | [1,2]   | {"k":1.5} |
+      | b    | 2024-02-01T00:00:00Z | [1,0.5] | {"a":7,"b":"x"} | [1,2,3] | {"k":1.5} |
+    Then the landing succeeds
+    And run "again" of "figures" holds on alpha the rows:
+      | item |
+      | b    |
+    Examples:
+      | when          | folded                               |
+      | before a fold | alpha has landed 0 more of "figures" |
+      | after a fold  | alpha has folded "figures"           |
+
   @store.available-time.vintage-scope#same
   Scenario: of two landings of the same rows one writes them
     Given a node "alpha"

@@ -2,7 +2,6 @@ package colfile
 
 import (
 	"context"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/parquet/file"
@@ -84,9 +83,11 @@ func (g *GroupReader) Rows(group int) int64 { return g.reader.MetaData().RowGrou
 // Bytes is what the columns of the given names take of a row group in the file.
 func (g *GroupReader) Bytes(group int, names []string) (n int64) {
 	for _, name := range names {
-		if leaf, ok := g.leaf(name); ok {
-			if c, err := g.reader.MetaData().RowGroup(group).ColumnChunk(leaf); err == nil {
-				n += c.TotalCompressedSize()
+		for i, f := range g.schema.Fields() {
+			for leaf := g.leaves[i]; f.Name == name && leaf < g.leaves[i]+leafCount(f.Type); leaf++ {
+				if c, err := g.reader.MetaData().RowGroup(group).ColumnChunk(leaf); err == nil {
+					n += c.TotalCompressedSize()
+				}
 			}
 		}
 	}
@@ -103,7 +104,7 @@ func (g *GroupReader) leaf(name string) (int, bool) {
 	return 0, false
 }
 
-// Scan reads the named columns, those that the part has, of one row group. As NewScanner, a nested column is StoreUnsupported.
+// Scan reads the named columns, those that the part has, of one row group.
 func (g *GroupReader) Scan(ctx context.Context, group int, names []string) (s *Scanner, err error) {
 	s = &Scanner{path: g.path, reader: g.reader, shared: true, rows: g.Rows(group), groups: []int{group}}
 	defer func() {
@@ -120,9 +121,4 @@ func (g *GroupReader) Scan(ctx context.Context, group int, names []string) (s *S
 		wanted[n] = true
 	}
 	return s, s.columnsOf(ctx, g.src, g.arrow, g.schema, func(name string) bool { return wanted[name] })
-}
-
-// Flat tells whether a Scanner reads the column; false also where the part does not have it.
-func (g *GroupReader) Flat(name string) bool {
-	return slices.ContainsFunc(g.schema.Fields(), func(f arrow.Field) bool { return f.Name == name && !nested(f.Type) })
 }

@@ -18,6 +18,7 @@ type hashColumn struct {
 	values arrow.Array
 	json   bool // text that is JSON
 	quote  bool // text of a column that has become json since: the JSON string of it is the value
+	opaque bool // of a type that is not compared
 }
 
 // hashRow names row i by the columns, which come sorted by name; one that is null there counts as one that is not there. key
@@ -29,6 +30,9 @@ func hashRow(scratch []byte, columns []hashColumn, i int, key bool) (h rowHash, 
 		c := &columns[k]
 		if c.values.IsNull(i) {
 			continue
+		}
+		if c.opaque {
+			return h, b, false
 		}
 		b = binary.LittleEndian.AppendUint32(b, uint32(len(c.name)))
 		b = append(b, c.name...)
@@ -50,6 +54,10 @@ const (
 	tagText
 	tagJSON
 	tagBytes
+	tagNull
+	tagList
+	tagMap
+	tagStruct
 )
 
 func appendValue(b []byte, c *hashColumn, i int, key bool) ([]byte, bool) {
@@ -68,16 +76,11 @@ func appendValue(b []byte, c *hashColumn, i int, key bool) ([]byte, bool) {
 	case *array.Int64:
 		return whole(tagWhole, a.Value(i)), true
 	case *array.Float64:
-		v := a.Value(i)
-		switch {
-		case key && v == 0:
-			return whole(tagWhole, 0), true
-		case key && math.IsNaN(v):
-			v = math.NaN()
-		case v == math.Trunc(v) && v >= math.MinInt64 && v < math.MaxInt64 && (v != 0 || !math.Signbit(v)):
-			return whole(tagWhole, int64(v)), true
-		}
-		return whole(tagFloat, int64(math.Float64bits(v))), true
+		return appendFloat(b, a.Value(i), key), true
+	case *array.Float32:
+		return appendFloat(b, float64(a.Value(i)), key), true
+	case *array.Float16:
+		return appendFloat(b, float64(a.Value(i).Float32()), key), true
 	case *array.Timestamp:
 		v, ok := nanosIn(a, i)
 		return whole(tagInstant, v), ok
@@ -94,8 +97,72 @@ func appendValue(b []byte, c *hashColumn, i int, key bool) ([]byte, bool) {
 		return bytes(tagBytes, string(a.Value(i))), true
 	case *array.FixedSizeBinary:
 		return bytes(tagBytes, string(a.Value(i))), true
+	case array.ExtensionArray:
+		return appendValue(b, &hashColumn{values: a.Storage()}, i, key)
+	case *array.Map:
+		from, to := a.ValueOffsets(i)
+		b = whole(tagMap, to-from)
+		return appendItems(b, []arrow.Array{a.Keys(), a.Items()}, from, to, key)
+	case array.ListLike:
+		from, to := a.ValueOffsets(i)
+		b = whole(tagList, to-from)
+		return appendItems(b, []arrow.Array{a.ListValues()}, from, to, key)
+	case *array.Struct:
+		return appendStruct(b, a, i, key)
 	}
 	return b, false
+}
+
+func appendFloat(b []byte, v float64, key bool) []byte {
+	tag, bits := byte(tagFloat), math.Float64bits(v)
+	switch {
+	case key && v == 0:
+		tag, bits = tagWhole, 0
+	case key && math.IsNaN(v):
+		bits = math.Float64bits(math.NaN())
+	case v == math.Trunc(v) && v >= math.MinInt64 && v < math.MaxInt64 && (v != 0 || !math.Signbit(v)):
+		tag, bits = tagWhole, uint64(int64(v))
+	}
+	return binary.LittleEndian.AppendUint64(append(b, tag), bits)
+}
+
+func appendItems(b []byte, values []arrow.Array, from, to int64, key bool) (_ []byte, ok bool) {
+	for ; from < to; from++ {
+		for _, v := range values {
+			if v.IsNull(int(from)) {
+				b = append(b, tagNull)
+				continue
+			}
+			if b, ok = appendValue(b, &hashColumn{values: v}, int(from), key); !ok {
+				return b, false
+			}
+		}
+	}
+	return b, true
+}
+
+// appendStruct names the members that are there, sorted: one that is null counts as one that is not.
+func appendStruct(b []byte, a *array.Struct, i int, key bool) ([]byte, bool) {
+	typ, ok := a.DataType().(*arrow.StructType)
+	if !ok {
+		return b, false
+	}
+	members := make([]hashColumn, 0, a.NumField())
+	for k := range a.NumField() {
+		if v := a.Field(k); v.IsValid(i) {
+			members = append(members, hashColumn{name: typ.Field(k).Name, values: v})
+		}
+	}
+	sortColumns(members)
+	b = binary.LittleEndian.AppendUint64(append(b, tagStruct), uint64(len(members)))
+	for k := range members {
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(members[k].name)))
+		b = append(b, members[k].name...)
+		if b, ok = appendValue(b, &members[k], i, key); !ok {
+			return b, false
+		}
+	}
+	return b, true
 }
 
 // nanosIn gives an instant in nanoseconds; parts of others may count in coarser units.

@@ -100,11 +100,6 @@ func (x *comparison) run() error {
 			return nil // no row has it: a read does not tell rows apart either
 		}
 	}
-	for _, col := range x.c.typed() {
-		if !col.typ.Scalar() {
-			return nil
-		}
-	}
 	passes := max(1, (x.c.rows+int64(x.limit)-1)/int64(x.limit))
 	for pass := range passes {
 		w, err := x.gather(uint64(pass), uint64(passes))
@@ -173,8 +168,11 @@ func (x *comparison) gather(pass, passes uint64) (*search, error) {
 		if err := x.ctx.Err(); err != nil {
 			return err
 		}
-		key, content, done := x.arrivingColumns(p, row)
+		key, content, done, err := x.arrivingColumns(p, row)
 		defer done()
+		if err != nil {
+			return err
+		}
 		wanted := make([]arrow.Array, len(columns))
 		for k := range columns {
 			for _, c := range key {
@@ -290,13 +288,17 @@ func addWanted(w *colfile.WantedColumn, values arrow.Array, i int) {
 }
 
 // arrivingColumns gives the key and the content of a piece whose first row is row of the input. done frees them.
-func (x *comparison) arrivingColumns(p piece, row int64) (key, content []hashColumn, done func()) {
+func (x *comparison) arrivingColumns(p piece, row int64) (key, content []hashColumn, done func(), err error) {
 	for i, k := range p.columns {
 		col := x.c.columns[k]
-		ty, _ := x.merged.Lookup(col.name)
-		values, _ := col.final(p.values[i], p.types[i], row) // fails for nested types alone
-		content = append(content, hashColumn{name: col.name, values: values, json: col.typ.Kind == schema.JSON,
-			quote: col.typ.Kind == schema.Utf8 && ty.Kind == schema.JSON})
+		merged, _ := x.merged.Lookup(col.name)
+		as := textAsJSON(col.typ, merged)
+		var values arrow.Array
+		if values, err = col.final(p.values[i], p.types[i], row); err != nil {
+			break
+		}
+		content = append(content, hashColumn{name: col.name, values: dress(values, col.typ, as), json: as.Kind == schema.JSON, opaque: opaque(merged)})
+		values.Release()
 	}
 	sortColumns(content)
 	for _, c := range content {
@@ -308,7 +310,18 @@ func (x *comparison) arrivingColumns(p piece, row int64) (key, content []hashCol
 		for _, c := range content {
 			c.values.Release()
 		}
+	}, err
+}
+
+// opaque types are not compared: text inside a struct, list or map may have become JSON since, and no part says what its is.
+func opaque(t schema.Type) bool {
+	if t.Scalar() {
+		return false
 	}
+	if t.Elem != nil && (t.Elem.Kind == schema.JSON || opaque(*t.Elem)) {
+		return true
+	}
+	return slices.ContainsFunc(t.Fields, func(f schema.Field) bool { return f.Type.Kind == schema.JSON || opaque(f.Type) })
 }
 
 func sortColumns(list []hashColumn) {
@@ -327,15 +340,10 @@ func (x *comparison) look(f store.File, s *search) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
-	var content, rank []string
-	whole := true // every column of the producer's can be read
+	var names []string // content and ranks
 	for _, field := range g.Schema().Fields() {
-		if !schema.IsInjected(field.Name) {
-			whole = whole && g.Flat(field.Name)
-			content = append(content, field.Name)
-		}
-		if slices.Contains(x.order, field.Name) && g.Flat(field.Name) {
-			rank = append(rank, field.Name)
+		if !schema.IsInjected(field.Name) || slices.Contains(x.order, field.Name) {
+			names = append(names, field.Name)
 		}
 	}
 	x.report.Groups += g.Len()
@@ -354,11 +362,7 @@ func (x *comparison) look(f store.File, s *search) (err error) {
 		if len(found) == 0 {
 			continue
 		}
-		names := slices.Clone(rank)
-		if whole {
-			names = append(names, content...)
-		}
-		if err := x.settle(g, group, f, s, found, names, whole); err != nil {
+		if err := x.settle(g, group, f, s, found, names); err != nil {
 			return err
 		}
 	}
@@ -391,7 +395,7 @@ func (x *comparison) matches(g *colfile.GroupReader, group int, f store.File, s 
 }
 
 // settle ranks the found rows against those found before and keeps the content of the one that reads answer.
-func (x *comparison) settle(g *colfile.GroupReader, group int, f store.File, s *search, found []match, names []string, whole bool) error {
+func (x *comparison) settle(g *colfile.GroupReader, group int, f store.File, s *search, found []match, names []string) error {
 	x.report.BytesRead += g.Bytes(group, names)
 	var scratch, order []byte
 	from := int32(0)
@@ -406,7 +410,7 @@ func (x *comparison) settle(g *colfile.GroupReader, group int, f store.File, s *
 			}
 			v.best = append(v.best[:0], order...)
 			var ok bool
-			if v.stored, scratch, ok = hashRow(scratch, content, i, false); !ok || !whole {
+			if v.stored, scratch, ok = hashRow(scratch, content, i, false); !ok {
 				v.stored = rowHash{}
 			}
 		}
@@ -451,8 +455,9 @@ func (x *comparison) storedColumns(rec arrow.RecordBatch, f store.File, part *ar
 		if !wanted(field.Name) {
 			continue
 		}
-		c := hashColumn{name: field.Name, values: rec.Column(i)}
-		if ty, _ := x.merged.Lookup(field.Name); ty.Kind == schema.JSON {
+		ty, _ := x.merged.Lookup(field.Name)
+		c := hashColumn{name: field.Name, values: rec.Column(i), opaque: opaque(ty)}
+		if ty.Kind == schema.JSON {
 			if f.Part.JSONColumns != nil {
 				c.json = slices.Contains(*f.Part.JSONColumns, field.Name)
 			} else if at := part.FieldIndices(field.Name); len(at) > 0 {

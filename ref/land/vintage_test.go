@@ -132,6 +132,28 @@ func TestContentAcrossTypes(t *testing.T) {
 	}
 }
 
+// Vectors, structs, lists and maps are content as any other.
+func TestNestedContent(t *testing.T) {
+	s := openStore(t, "[[pipeline.tables]]\nname = \"t\"\nprimary_key = [\"k\"]\ncolumns = { e = \"float16[3]\", g = \"float32[2]\", s = \"struct<a: int64, b: utf8>\", l = \"list<struct<n: int64>>\", m = \"map<utf8, float64>\" }\n[pipeline.tables.available_time]\ncolumn = \"a\"\n")
+	row := func(k, e, rest string) string {
+		return fmt.Sprintf(`{"k":%q,"a":"2024-02-01T00:00:00Z","e":%s,%s}`+"\n", k, e, rest)
+	}
+	const rest = `"g":[1,2.5],"s":{"a":7,"b":"x"},"l":[{"n":1},{"n":null},null],"m":{"x":1.5,"y":null}`
+	landFigures(t, s, "r1", row("x", "[1,0.5,-2]", rest)+row("y", "null", `"g":null,"s":null,"l":null,"m":null`)+row("z", "[0,0,0]", `"s":{"b":null},"l":[],"m":{}`))
+	for i, c := range []struct {
+		what, row string
+		skipped   int64
+	}{
+		{"the same", row("x", "[1,0.5,-2]", rest), 1}, {"nothing", row("y", "null", `"g":null`), 1}, {"empty ones", row("z", "[0,0,0]", `"s":{"a":null},"l":[],"m":{}`), 1},
+		{"another vector", row("x", "[1,0.5,2]", rest), 0}, {"another member", row("z", "[0,0,0]", `"s":{"a":0},"l":[],"m":{}`), 0},
+		{"no list for an empty one", row("z", "[0,0,0]", `"s":{"b":null},"m":{}`), 0}, {"an item more", row("x", "[1,0.5,-2]", strings.Replace(rest, "null],", "null,null],", 1)), 0},
+	} {
+		if r := landFigures(t, s, fmt.Sprintf("s%02d", i), c.row); r.Skipped != c.skipped {
+			t.Errorf("%s: %d skipped, not %d", c.what, r.Skipped, c.skipped)
+		}
+	}
+}
+
 // A part's row group that no arriving vintage can be in is not read: it may be damaged. One that may hold a vintage refuses.
 func TestRowGroupsOfOthersAreNotRead(t *testing.T) {
 	s := openStore(t, figures)
