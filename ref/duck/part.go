@@ -72,7 +72,7 @@ func (s *Session) WritePart(ctx context.Context, fsys vfs.FS, root, query string
 	if slices.ContainsFunc(columns, func(c schema.Column) bool { return changes(c.Type) }) {
 		w, err = s.rewritePart(ctx, fsys, query, out, file, o)
 	} else {
-		w, err = s.copyPart(ctx, fsys, root, query, rel, out, file, o)
+		w, err = s.copyPart(ctx, fsys, root, query, rel, said(columns), file, o)
 	}
 	if err != nil || w.Rows == 0 {
 		return w, err
@@ -92,6 +92,19 @@ func changes(t schema.Type) bool {
 		return slices.ContainsFunc(t.Fields, func(f schema.Field) bool { return changes(f.Type) })
 	}
 	return false
+}
+
+// said is the Arrow schema that a part written by the engine carries: of a json column it says text, as the engine's own annotation
+// does. Told arrow.json beside that annotation, arrow-go's reader takes the column for bytes and panics; which columns are json the
+// manifest says (manifest.Part.JSONColumns).
+func said(columns []schema.Column) *arrow.Schema {
+	list := slices.Clone(columns)
+	for i, c := range list {
+		if c.Type.Kind == schema.JSON {
+			list[i].Type = schema.Of(schema.Utf8)
+		}
+	}
+	return (&schema.Schema{Columns: list}).Arrow()
 }
 
 // copyPart lets the engine write the part, tells it the part's Arrow schema and turns its instants to UTC.
