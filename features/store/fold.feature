@@ -951,3 +951,26 @@ Feature: fold
     Then the fold succeeds
     And alpha's chain of "trades" has 4 snapshots, and ends at its root
     And run "one" of "trades" stays on alpha
+
+  @store.fold.reference-retention#bucket
+  Scenario: a store that removed its past before it had a bucket brings the bucket all that it has
+    Given nodes "alpha" and "beta" share a bucket
+    And alpha has no bucket
+    And a table "trades" without a key
+    And "trades" declares retain_runs as "2d"
+    And the clock shows "2026-03-01T09:00:00Z"
+    And alpha has landed 3 runs of "trades" and folded each of them
+    And the clock shows "2026-03-09T09:00:00Z"
+    And alpha has landed 1 runs of "trades" and folded each of them
+    And alpha has landed 2 rows of "trades"
+    When alpha is given the bucket
+    And alpha pushes
+    Then the push succeeds
+    And the next pull succeeds and beta reads of "trades" what alpha reads
+    When beta has landed 2 rows of "trades"
+    And beta folds "trades"
+    Then the fold succeeds
+    And beta reads of "trades" exactly the rows landed
+    And the next push of beta succeeds
+    And the next pull of alpha succeeds
+    And alpha reads of "trades" exactly the rows landed

@@ -19,6 +19,7 @@ import (
 // Steps about what a table keeps of its past, and what a read asks of a past that is not kept.
 func registerRetain(s *Suite) {
 	s.Step(`^(\w+) has no bucket$`, hasNoBucket)
+	s.Step(`^(\w+) is given the bucket$`, isGivenBucket)
 	s.Step(`^run "([^"]*)" of "([^"]*)" is gone from (\w+)$`, runGoes)
 	s.Step(`^(\w+)'s chain of "([^"]*)" has (\d+) snapshots?, and (ends at its root|ends there)$`, chainEnds)
 	s.Step(`^every file that (\w+)'s chain of "([^"]*)" names is there$`, namedIsThere)
@@ -37,6 +38,12 @@ func runGoes(ctx context.Context, run, table, node string) error {
 
 func hasNoBucket(ctx context.Context, node string) error {
 	world.From(ctx).Node(node).Configuration = "# a store of one machine\n"
+	return nil
+}
+
+// isGivenBucket ends hasNoBucket: from now on the node has the configuration that every node has.
+func isGivenBucket(ctx context.Context, node string) error {
+	world.From(ctx).Node(node).Configuration = ""
 	return nil
 }
 
