@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"contextful/harness/inspect"
@@ -68,9 +69,14 @@ func keyOf(ctx context.Context, w *world.World, what, table string) (string, err
 	if len(snap.Parts) == 0 {
 		return "", fmt.Errorf("the snapshot of %q has no parts", table)
 	}
-	part := snap.Parts[0]
+	// A part that the snapshot names in an older one's directory is nothing new: whoever pulled that one has it.
+	parts := slices.DeleteFunc(slices.Clone(snap.Parts), func(p inspect.Part) bool { return p.SnapshotID != "" && p.SnapshotID != snap.SnapshotID })
+	if len(parts) == 0 {
+		parts = snap.Parts
+	}
+	part := parts[0]
 	if what == "the last part" {
-		part = snap.Parts[len(snap.Parts)-1]
+		part = parts[len(parts)-1]
 	}
 	if part.SnapshotID != "" {
 		dir = "data/snapshots/" + part.SnapshotID
