@@ -192,12 +192,10 @@ func cut(t *testing.T, start string, c command, left int) (*disk, error) {
 func survive(t *testing.T, start string, c command, n int, m mode, states []string) {
 	t.Helper()
 	d, done := cut(t, start, c, n)
-	if done == nil && d.down {
-		t.Errorf("%s succeeded though the power failed at operation %d", c.name, n)
-	}
 	if done != nil && !errors.Is(done, errPower) {
 		t.Errorf("operation %d of %s: %v", n, c.name, done)
 	}
+	// A command may succeed after the cut: what is cleaned away behind a commit does not undo it. Then the new state is durable.
 	left := machine{filepath.Join(t.TempDir(), "left"), vfs.OS{}, c.hours + 1}
 	if err := d.remains(m, left.dir); err != nil {
 		t.Fatal(err)
