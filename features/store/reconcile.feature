@@ -894,3 +894,37 @@ Feature: reconcile
       | past                                              | within                                           |
       | 9223372036854775808                               | 9223372036854775807                              |
       | {"kind":"int64","int64":-9223372036854775809}     | {"kind":"int64","int64":-9223372036854775808}    |
+
+  @store.reconcile.part-columns#kind
+  Scenario Outline: a part that holds <there> where the table has <here> is refused, asked to <what>
+    Given a table "orders" without a key
+    And a table "others" without a key
+    And alpha lands as run "one" into "orders", with thing as <here>, the rows {"id":1,"thing":<value>} {"id":2}
+    And alpha lands as run "one" into "others", with thing as <there>, the rows {"id":1,"thing":<other>} {"id":2}
+    When the part of run "one" of "orders" on alpha is that of run "one" of "others"
+    And alpha <does>
+    Then the <what> is refused with StorePartDamaged, naming <the part>
+    And alpha reads 2 rows of "others"
+    Examples:
+      | here             | value   | there            | other   | what | does           |
+      | map<utf8, int64> | {"a":1} | struct<a: int64> | {"a":1} | read | reads "orders" |
+      | struct<a: int64> | {"a":1} | int64            | 7       | read | reads "orders" |
+      | struct<a: int64> | {"a":1} | struct<a: utf8>  | {"a":"1"} | read | reads "orders" |
+      | int64            | 7       | list<int64>      | [7]     | read | reads "orders" |
+      | list<float64>    | [0.5]   | float32[1]       | [0.5]   | scan | scans "orders" |
+      | float32[2]       | [1,2]   | float32[1]       | [1]     | read | reads "orders" |
+      | struct<a: int64> | {"a":1} | list<int64>      | [7]     | fold | folds "orders" |
+
+  @store.reconcile.part-columns#deep
+  Scenario Outline: a part whose columns nest without end is refused, asked to <what>
+    Given alpha has landed 2 rows of "readings" as run "one"
+    And alpha has landed 3 rows of "notes"
+    When the part of run "one" of "readings" on alpha is one whose columns nest <depth> deep
+    And alpha <does>
+    Then the <what> is refused with StorePartDamaged, naming <the part>
+    And alpha reads 3 rows of "notes"
+    Examples:
+      | depth  | what | does             |
+      | 100000 | read | reads "readings" |
+      | 100000 | scan | scans "readings" |
+      | 100000 | fold | folds "readings" |

@@ -3,11 +3,14 @@ package steps
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math/big"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 
@@ -21,6 +24,7 @@ func registerRespond(s *Suite) {
 	s.Step(`^the answer's rows are (\[.*\])$`, answerRows)
 	s.Step(`^the answer shows in ("[^"]*"(?:(?:, | and )"[^"]*")*) what "([^"]*)" shows$`, answerShows)
 	s.Step(`^every part of "([^"]*)" on (\w+) holds the items of "([^"]*)" in (two|four) bytes each$`, partsHoldItems)
+	s.Step(`^the part of run "([^"]*)" of "([^"]*)" on (\w+) is (that of run "[^"]*" of "[^"]*"|one whose columns nest (?:\d+) deep)$`, partIsAnother)
 }
 
 // rawAnswer is what the latest query printed, cell by cell as it is written.
@@ -194,4 +198,50 @@ func partsHoldItems(ctx context.Context, table, node, column, size string) error
 		}
 	}
 	return verify.That(seen >= len(parts) && seen > 0, "the parts of "+table, "a column below "+column+" in each", fmt.Sprint(seen, " in ", len(parts)))
+}
+
+// partIsAnother puts another Parquet file in the place of a run's only part. What nests deep is a footer alone, such as no honest
+// writer makes and every reader that recurses follows.
+func partIsAnother(ctx context.Context, run, table, node, what string) error {
+	n := world.From(ctx).Node(node)
+	_, paths, err := runParts(ctx, run, table, node)
+	if err != nil {
+		return err
+	}
+	if len(paths) != 1 {
+		return fmt.Errorf("run %s of %s has %d parts, and the step is for one", run, table, len(paths))
+	}
+	rel, err := filepath.Rel(n.TablePath(table, "data"), paths[0])
+	if err != nil {
+		return err
+	}
+	world.From(ctx).Values["name:the part"] = filepath.ToSlash(rel)
+	var depth int
+	if _, err := fmt.Sscanf(what, "one whose columns nest %d deep", &depth); err == nil {
+		return os.WriteFile(paths[0], deepParquet(depth), 0o644)
+	}
+	other := names(what)
+	_, from, err := runParts(ctx, other[0], other[1], node)
+	if err != nil {
+		return err
+	}
+	body, err := os.ReadFile(from[0])
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(paths[0], body, 0o644)
+}
+
+// deepParquet is a Parquet file without rows whose one column lies in so many groups: FileMetaData in Thrift's compact protocol.
+func deepParquet(depth int) []byte {
+	const version, schema, rows, groups = "\x15\x02", "\x19\xfc", "\x16\x00", "\x19\x0c"
+	footer := binary.AppendUvarint([]byte(version+schema), uint64(depth+2))
+	footer = append(footer, "\x48\x01r\x15\x02\x00"...) // the root: name, one child
+	for range depth {
+		footer = append(footer, "\x35\x02\x18\x01g\x15\x02\x00"...) // optional, name, one child
+	}
+	footer = append(footer, "\x15\x04\x25\x02\x18\x01x\x00"...) // INT64, optional, name
+	footer = append(footer, rows+groups+"\x00"...)
+	file := append([]byte("PAR1"), footer...)
+	return append(binary.LittleEndian.AppendUint32(file, uint32(len(footer))), "PAR1"...)
 }

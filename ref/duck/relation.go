@@ -17,6 +17,8 @@ type File struct {
 	Rows int64
 	Fine *[]string
 	JSON *[]string
+	// Foreign is a run's part of another node, whose types the table's schema may not know yet.
+	Foreign bool
 }
 
 // Table is what a relation is made of. Root is the absolute store root all files lie in. PrimaryKey nil reads the union of all

@@ -43,13 +43,18 @@ func FromView(v *store.View) Table {
 	// What a cast makes of nested values of another type is not said by an error: a struct reads as a map, and another field as null.
 	t.Reconcile = t.Reconcile || slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return c.Type.Kind != schema.None && !c.Type.Scalar() })
 	for _, f := range v.Files {
-		t.Files = append(t.Files, File{Path: f.Path, Rows: f.Rows, Fine: f.Fine, JSON: f.Part.JSONColumns})
+		t.Files = append(t.Files, FileOf(v, f))
 	}
 	// This node's landings write the schema first; what another node landed may be here before its schema is.
 	for _, r := range v.Runs {
 		t.Reconcile = t.Reconcile || r.NodeID != v.Table.Store().Node()
 	}
 	return t
+}
+
+// FileOf is one file of a view.
+func FileOf(v *store.View, f store.File) File {
+	return File{Path: f.Path, Rows: f.Rows, Fine: f.Fine, JSON: f.Part.JSONColumns, Foreign: f.Run != nil && f.Run.NodeID != v.Table.Store().Node()}
 }
 
 // ForFold is FromView for a pass: one row of each vintage of a line, timestamps exact, and every column there is.
@@ -116,6 +121,11 @@ func (s *Session) reconcile(ctx context.Context, fsys vfs.FS, t Table, paths []s
 		if err != nil {
 			return nil, err
 		}
+		if !f.Foreign {
+			if err := mismatch(t, f, in); err != nil {
+				return nil, err
+			}
+		}
 		if merged, err = schema.Merge(merged, &schema.Schema{Columns: in.Columns}, nil); err != nil {
 			return nil, inFile(t.Root, f, err)
 		}
@@ -153,15 +163,24 @@ func Mismatch(fsys vfs.FS, t Table) error {
 		if err != nil {
 			return inFile(t.Root, f, err)
 		}
-		for _, c := range in.Columns {
-			typ, ok := (&schema.Schema{Columns: t.Columns}).Lookup(c.Name)
-			if !ok {
-				continue
-			}
-			if _, err := schema.MergeType(typ, c.Type); err != nil {
-				name := strings.TrimPrefix(f.Path, t.Root+"/")
-				return fault.New(fault.StorePartDamaged, name, fmt.Sprintf("part %s holds the column %q as %s, and the table as %s", name, c.Name, c.Type, typ))
-			}
+		if err := mismatch(t, f, in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mismatch compares the columns of one file with the table's.
+func mismatch(t Table, f File, in *schema.Schema) error {
+	known := &schema.Schema{Columns: t.Columns}
+	for _, c := range in.Columns {
+		typ, ok := known.Lookup(c.Name)
+		if !ok {
+			continue
+		}
+		if _, err := schema.MergeType(typ, c.Type); err != nil {
+			name := strings.TrimPrefix(f.Path, t.Root+"/")
+			return fault.New(fault.StorePartDamaged, name, fmt.Sprintf("part %s holds the column %q as %s, and the table as %s", name, c.Name, c.Type, typ))
 		}
 	}
 	return nil
