@@ -381,6 +381,7 @@ Feature: reconcile
       | how        | does                     |
       | not folded | landed 1 rows of "notes" |
       | folded     | folded "files"           |
+
   @store.reconcile.binary-and-vector#types
   Scenario Outline: <type> reconciles with itself, and with nothing near it
     Given "readings" declares the columns:
