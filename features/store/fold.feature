@@ -567,7 +567,6 @@ Feature: fold
     Then the fold succeeds
     And alpha's snapshot of "prices" names none of the remembered parts, where they lie and as they were
     And alpha's snapshot of "prices" has in its own directory parts of <rows> rows
-    And alpha's snapshot of "prices" is of major 1
     And alpha reads of "prices" what it remembers
     Examples:
       | rows |
