@@ -271,12 +271,39 @@ func Merge(stored, arriving *Schema, keys []string) (*Schema, error) {
 	if len(out.Columns) > MaxFields {
 		return nil, fault.New(fault.StoreSchemaIncompatible, "", fmt.Sprintf("the table would have %d columns, more than %d", len(out.Columns), MaxFields))
 	}
+	for i := range out.Columns {
+		if at := overfull(out.Columns[i].Name, out.Columns[i].Type); at != "" {
+			return nil, fault.New(fault.StoreSchemaIncompatible, at, fmt.Sprintf("column %q would have more than %d fields", at, MaxFields)).
+				WithHint("a record of that many fields is a map, or belongs in a json column")
+		}
+	}
 	settle(out)
 	var err error
 	if out.Metadata, err = mergeMap(cloneMap(stored.Metadata), arriving.Metadata, ""); err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// overfull names a struct of t that has more fields than a schema.json may have, "" for none.
+func overfull(path string, t Type) string {
+	switch {
+	case len(t.Fields) > MaxFields:
+		return path
+	case t.Kind == List:
+		return overfull(path+"[]", *t.Elem)
+	case t.Kind == Map:
+		return overfull(path+"{}", *t.Elem)
+	}
+	for _, f := range t.Fields {
+		if len(f.Type.Fields) == 0 && f.Type.Elem == nil {
+			continue
+		}
+		if at := overfull(path+"."+f.Name, f.Type); at != "" {
+			return at
+		}
+	}
+	return ""
 }
 
 // tellsApart says whether a key may have values of type t (store.declare.key-type).

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -76,6 +77,34 @@ func table(cols ...string) *Schema {
 		s.Columns = append(s.Columns, Column{Name: cols[i], Type: ty, Nullable: true})
 	}
 	return s
+}
+
+// What Merge lets pass, Decode reads: a struct that grew past the bound would leave a table that nobody can read any more.
+func TestMergeBoundsStructs(t *testing.T) {
+	record := func(from, n int) *Schema {
+		st := Type{Kind: Struct}
+		for i := range n {
+			st.Fields = append(st.Fields, Field{fmt.Sprintf("f%d", from+i), Of(Int64)})
+		}
+		l := Type{Kind: List, Elem: &st}
+		return &Schema{Columns: []Column{{Name: "l", Type: Type{Kind: Struct, Fields: []Field{{"in", l}}}, Nullable: true}}}
+	}
+	for what, pair := range map[string][2]*Schema{"first": {nil, record(0, MaxFields+1)}, "grown": {record(0, MaxFields), record(1, MaxFields)}} {
+		if _, err := Merge(pair[0], pair[1], nil); !errors.Is(err, fault.StoreSchemaIncompatible) || !strings.Contains(err.Error(), `"l.in[]"`) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	s, err := Merge(record(0, MaxFields), record(0, MaxFields), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := Encode(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Decode(data, "schema.json"); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestMergeNamesWhatItRefuses(t *testing.T) {
