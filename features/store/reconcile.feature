@@ -327,6 +327,23 @@ Feature: reconcile
       | the snapshot | is deleted           | read | reads "readings" |
       | the snapshot | is cut in half       | scan | scans "readings" |
 
+  @store.reconcile.explicit-file-list#missing
+  Scenario Outline: a part of <whose> that has become a whole file of fewer rows refuses <read> of its table
+    Given alpha has landed 40 rows of "readings" as run "folded"
+    And alpha has folded "readings"
+    And alpha has landed 40 rows of "readings" as run "fresh"
+    And alpha has landed 2 rows of "readings" as run "few"
+    When the part of <whose> of "readings" on alpha gives way to that of run "few"
+    And alpha <does>
+    Then the <read> is refused with StorePartDamaged, naming <the part>
+    When the part of <whose> of "readings" on alpha is mended
+    Then alpha reads of "readings" exactly the rows landed
+    Examples:
+      | whose        | read | does             |
+      | run "fresh"  | read | reads "readings" |
+      | the snapshot | scan | scans "readings" |
+      | run "fresh"  | fold | folds "readings" |
+
   @store.reconcile.half-width#stored
   Scenario Outline: the items of a vector of <type> take <size> bytes each in every part
     Given a table "texts" without a key

@@ -30,7 +30,7 @@ func registerReconcile(s *Suite) {
 	s.Step(`^(\w+)'s list of "([^"]*)" is what the manifests name$`, listIsNamed)
 	s.Step(`^(\w+)'s list of "([^"]*)" is sorted$`, listSorted)
 	s.Step(`^a scan of "([^"]*)" on (\w+) gives the rows of the listed parts$`, scanGivesListed)
-	s.Step(`^the part of (run "[^"]*"|the snapshot) of "([^"]*)" on (\w+) (is deleted|is cut in half|loses its last bytes|is emptied|has its values overwritten|is mended)$`, partDamaged)
+	s.Step(`^the part of (run "[^"]*"|the snapshot) of "([^"]*)" on (\w+) (is deleted|is cut in half|loses its last bytes|is emptied|has its values overwritten|gives way to that of run "[^"]*"|is mended)$`, partDamaged)
 }
 
 func columnHasType(ctx context.Context, node, table, column, typ string) error {
@@ -349,6 +349,15 @@ func partDamaged(ctx context.Context, whose, table, node, how string) error {
 		return err
 	}
 	w.Values["name:the part"] = filepath.ToSlash(rel)
+	if other, ok := strings.CutPrefix(how, "gives way to that of run "); ok {
+		doc, err := inspect.Run(n.Root(), table, strings.Trim(other, `"`), n.ID)
+		if err != nil {
+			return err
+		}
+		if body, err = os.ReadFile(doc.Parts[0].Path); err != nil {
+			return err
+		}
+	}
 	switch how {
 	case "is deleted":
 		return os.Remove(path)

@@ -10,7 +10,7 @@ import (
 	"contextful/ref/vfs"
 )
 
-// File is one part of a table: its absolute path, the rows its manifest promises, the timestamp columns with digits below the
+// File is one part of a table: its absolute path, the rows its manifest promises (negative where it does not say), the timestamp columns with digits below the
 // microsecond, and the columns that hold JSON documents (nil where its writer did not say; then the part itself is asked).
 type File struct {
 	Path string
@@ -84,7 +84,7 @@ func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation,
 		for _, name := range fine {
 			rel.Fine[name] = true
 		}
-		name, err := s.open(fsys, t.Root, f.Path, len(fine) > 0)
+		name, err := s.open(fsys, t.Root, f, len(fine) > 0)
 		if err != nil {
 			return rel, err
 		}
@@ -155,19 +155,19 @@ func (t *Table) fine(ctx context.Context, fsys vfs.FS, f File) ([]string, error)
 	return colfile.FineColumns(ctx, fsys, f.Path)
 }
 
-func (s *Session) open(fsys vfs.FS, root, path string, turn bool) (string, error) {
-	if !turn {
-		if err := colfile.Shallow(fsys, path); err != nil {
-			return "", err
-		}
-		return s.Path(root, path)
+func (s *Session) open(fsys vfs.FS, root string, f File, turn bool) (string, error) {
+	if err := colfile.Fits(fsys, f.Path, f.Rows); err != nil {
+		return "", err
 	}
-	name, done, err := colfile.OpenFlipped(path)
+	if !turn {
+		return s.Path(root, f.Path)
+	}
+	name, done, err := colfile.OpenFlipped(f.Path)
 	if err != nil {
 		return "", err
 	}
 	s.cleanup = append(s.cleanup, done)
-	s.show(name, path)
+	s.show(name, f.Path)
 	return name, nil
 }
 

@@ -298,6 +298,23 @@ func TestBoundsDamageAndBrokenNeighbours(t *testing.T) {
 		}
 	}
 	expect(t, st, `SELECT id FROM docs`, `[[1]]`)
+	// A whole file of other rows is no part either, with fine instants, which are read from a copy, and without.
+	for _, fine := range []string{"2024-05-01T12:00:00Z", "2024-05-01T12:00:00.000000001Z"} {
+		st := ducktest.Open(t, "alpha", "", declaration)
+		columns := []string{"id int64", "at timestamp"}
+		ducktest.Land(t, st, ducktest.Landing{Table: "docs", Run: "a", Columns: columns, Rows: []string{`[1, "` + fine + `"]`, `[2, "` + fine + `"]`}})
+		ducktest.Land(t, st, ducktest.Landing{Table: "docs", Run: "b", Columns: columns, Rows: []string{`[3, "` + fine + `"]`}})
+		body, err := os.ReadFile(st.Path("tables/docs/data/runs/b/alpha/part-00000.parquet"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(st.Path("tables/docs/data/runs/a/alpha/part-00000.parquet"), body, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := ask(t, st, `SELECT * FROM docs`); fault.CodeOf(err) != fault.StorePartDamaged || !strings.Contains(err.Error(), "runs/a/alpha/part-00000.parquet") {
+			t.Errorf("%v %s", err, out)
+		}
+	}
 }
 
 func TestScanOrder(t *testing.T) {
