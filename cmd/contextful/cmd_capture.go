@@ -20,6 +20,7 @@ The table declares [pipeline.tables.snapshot]; every row names its document and,
 The same rows again are the same capture, and its id is printed again: so a capture that was interrupted is ended. A --run-id makes one of
 its own.` + exitHelp,
 		Example: `  contextful context capture pages --rows pages.jsonl
+  contextful context capture pages --rows pages.jsonl --json
   contextful query "SELECT count(*) FROM pages" --snapshot snapshot-01700000000000000000`,
 		Args: exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

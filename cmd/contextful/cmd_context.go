@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -199,9 +200,10 @@ type runRow struct {
 
 func (a *app) snapshotsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "snapshots <table>",
-		Short:   "List the snapshots reachable from the pointer, newest first",
-		Long:    "Lists the pointer's snapshot and its parents, as far as retention keeps them." + exitHelp,
+		Use:   "snapshots <table>",
+		Short: "List the snapshots reachable from the pointer, newest first",
+		Long: `Lists the pointer's snapshot and its parents, as far as retention keeps them, with the rows a read of it alone would open, the runs
+that it folded and its parts. A carried part lies where an older snapshot wrote it; context files lists where.` + exitHelp,
 		Example: "  contextful context snapshots documents",
 		Args:    exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -218,12 +220,23 @@ func (a *app) snapshotsCommand() *cobra.Command {
 			}{[]snapshotRow{}}
 			var lines []string
 			for _, m := range chain {
-				report.Snapshots = append(report.Snapshots, snapshotRow{m.SnapshotID, m.Parent, m.CreatedAt, m.RowCount, len(m.IncludesRuns), m.Fence, m.Collected})
+				carried := 0
+				for _, p := range m.Parts {
+					if p.SnapshotID != "" && p.SnapshotID != m.SnapshotID {
+						carried++
+					}
+				}
+				report.Snapshots = append(report.Snapshots,
+					snapshotRow{m.SnapshotID, m.Parent, m.CreatedAt, m.RowCount, len(m.IncludesRuns), len(m.Parts), carried, m.Fence, m.Collected})
+				parts := count(int64(len(m.Parts)), "part")
+				if carried > 0 {
+					parts += fmt.Sprintf(", %d carried", carried)
+				}
 				folded := count(int64(len(m.IncludesRuns)), "run") + " folded"
 				if m.Collected {
 					folded += ", collected"
 				}
-				lines = append(lines, columns(m.SnapshotID, count(m.RowCount, "row"), folded))
+				lines = append(lines, columns(m.SnapshotID, count(m.RowCount, "row"), folded, parts))
 			}
 			return a.list(report, lines)
 		},
@@ -236,6 +249,8 @@ type snapshotRow struct {
 	CreatedAt  manifest.Instant `json:"created_at"`
 	Rows       int64            `json:"rows"`
 	Runs       int              `json:"runs"`
+	Parts      int              `json:"parts"`
+	Carried    int              `json:"carried_parts"` // of Parts: those in another snapshot's directory
 	Fence      *int64           `json:"fence"`
 	Collected  bool             `json:"collected,omitempty"`
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -69,7 +70,17 @@ func choosePipelines(p *decl.Project, args []string) ([]*decl.Pipeline, error) {
 	case p.Pipeline(args[0]) != nil:
 		return nil, fault.New(fault.PipelineUnknown, args[0], fmt.Sprintf("pipeline %q declares no [pipeline.source]", args[0]))
 	}
-	return nil, fault.New(fault.PipelineUnknown, args[0], fmt.Sprintf("no pipeline %q is declared", args[0]))
+	unknown := fault.New(fault.PipelineUnknown, args[0], fmt.Sprintf("no pipeline %q is declared", args[0]))
+	var ids []string
+	for _, line := range p.Pipelines {
+		if line.ID != "" && line.Source != nil {
+			ids = append(ids, line.ID)
+		}
+	}
+	if len(ids) > 0 {
+		unknown = unknown.WithHint("those with a source are " + strings.Join(ids, ", "))
+	}
+	return nil, unknown
 }
 
 type pulledRow struct {

@@ -156,7 +156,7 @@ func (a *app) read(cmd *cobra.Command, flags *readFlags, verb func(*session, que
 	}
 	report, err := verb(s, o)
 	if err == nil && report.Truncated && !a.json {
-		a.log("stopped after %d rows; there are more (--limit)", report.Rows)
+		a.log("stopped after %s; there are more (--limit)", count(int64(report.Rows), "row"))
 	}
 	return err
 }

@@ -51,7 +51,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(out)
 	root.SetErr(stderr)
-	err := ended(ctx, func() error { return root.ExecuteContext(ctx) })
+	err := ended(ctx, func() (err error) {
+		app.meant, err = root.ExecuteContextC(ctx)
+		return err
+	})
 	if lost := out.lost(); lost != nil && ctx.Err() == nil {
 		// Whatever a verb makes of it, this is what happened; what it did before it spoke stands.
 		app.refuse(lost)

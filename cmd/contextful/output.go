@@ -50,6 +50,9 @@ type refusal struct {
 // refuse prints an error for a person ("<Code>: <what>" and at most one "hint: …" line) or, under --json, for a program.
 func (a *app) refuse(err error) {
 	r := describe(err)
+	if r.Hint == usageHint && a.meant != nil && a.meant.HasParent() {
+		r.Hint = a.meant.CommandPath() + " --help says how it is called"
+	}
 	if a.json {
 		line, encodeErr := json.Marshal(r)
 		if encodeErr == nil {
@@ -63,10 +66,12 @@ func (a *app) refuse(err error) {
 	}
 }
 
+const usageHint = "contextful --help lists the commands"
+
 func describe(err error) refusal {
 	var usage usageError
 	if errors.As(err, &usage) {
-		return refusal{Code: "Usage", Message: oneLine(usage.Error()), Hint: "contextful --help lists the commands"}
+		return refusal{Code: "Usage", Message: oneLine(usage.Error()), Hint: usageHint}
 	}
 	var f *fault.Error
 	if errors.As(err, &f) {

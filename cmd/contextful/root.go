@@ -32,6 +32,8 @@ type app struct {
 	memory      string
 
 	started bool // the command line was understood and its command runs
+	// meant is the command that the line names, as far as it could be read; nil before it was.
+	meant *cobra.Command
 }
 
 const rootLong = `contextful keeps tables as Parquet files under JSON manifests, on this machine first, and mirrors them to a bucket.
@@ -65,7 +67,7 @@ func (a *app) root() *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.project, "project", "", "project directory (default: the nearest one upward that has a contextful.toml)")
 	flags.StringVar(&a.declaration, "declaration", "", "declaration file (default: contextful.toml of the project)")
-	flags.StringVar(&a.now, "now", "", "the instant to take for the current one, RFC 3339")
+	flags.StringVar(&a.now, "now", "", "the instant to take for the current one, RFC 3339; commits go on from the latest one there is")
 	flags.BoolVar(&a.json, "json", false, "print one JSON object, refusals included")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print no progress and no notes")
 	flags.DurationVar(&a.lockTimeout, "lock-timeout", time.Minute, "how long to wait for another process on this machine")

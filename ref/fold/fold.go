@@ -142,7 +142,7 @@ func (s *Staged) Keep(base string) error {
 }
 
 // Stage makes a pass up to the sealed snapshot and publishes nothing. Where there is no run to fold, Staged.Nothing is true.
-// Refusals before anything is staged: StoreUnsupported (a table that declares indexes, snapshot
+// Refusals before anything is staged: StoreUnsupported (a table that declares indexes
 // or masks), StoreKeyWidened, and what store.Resolve refuses. Then
 // StorePartDamaged where an input is not what its manifest says, StoreWriteFailed, StorePointerMoved.
 func Stage(ctx context.Context, st *store.Store, o Options) (_ *Staged, err error) {

@@ -37,6 +37,24 @@ func (o output) stays() bool {
 	return len(o.pieces) == 1 && o.pieces[0].stored != nil && o.pieces[0].lost == 0
 }
 
+// replaces counts the parts of the current snapshot that it is made of.
+func (o output) replaces() (n int64) {
+	for _, p := range o.pieces {
+		if p.stored != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// count says "1 row", "2 rows".
+func count(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
 // plan decides which parts the new snapshot has, and what is written for it. Nothing is staged yet.
 func (p *pass) plan(ctx context.Context) error {
 	read, known := promisedRows(p.fresh)
@@ -50,7 +68,7 @@ func (p *pass) plan(ctx context.Context) error {
 	if err := p.headWhole(); err != nil {
 		return err
 	}
-	p.options.say("folding %d rows of %d files", read, len(p.fresh))
+	p.options.say("folding %s of %s", count(read, "row"), count(int64(len(p.fresh)), "file"))
 	if p.keyed && len(p.stored) > 0 && len(p.fresh) > 0 {
 		if err := p.contest(ctx); err != nil {
 			return p.explain(err)
@@ -184,10 +202,13 @@ func (p *pass) write(ctx context.Context) ([]manifest.Part, error) {
 		if part != nil {
 			parts = append(parts, *part)
 			n++
+			if replaced := o.replaces(); replaced > 0 {
+				p.options.say("%s takes the place of %s", part.Name, count(replaced, "part"))
+			}
 		}
 	}
 	if kept := len(parts) - n; kept > 0 {
-		p.options.say("%d parts stay where they are", kept)
+		p.options.say("parts that stay where they are: %d", kept)
 	}
 	slices.SortFunc(parts, func(a, b manifest.Part) int {
 		return strings.Compare(a.Name+"/"+a.SnapshotID, b.Name+"/"+b.SnapshotID)

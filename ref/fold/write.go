@@ -174,7 +174,7 @@ func (p *pass) copyTo(ctx context.Context, query, name string, values []*string,
 	if err != nil {
 		return nil, fault.New(fault.StoreWriteFailed, name, "the part just written cannot be read").Wrap(err)
 	}
-	p.options.say("wrote %s: %d rows", name, written.Rows)
+	p.options.say("wrote %s: %s", name, count(written.Rows, "row"))
 	documents := p.documents()
 	return &manifest.Part{Name: name, Rows: written.Rows, Partition: values, FineColumns: &written.Fine, JSONColumns: &documents, SHA256: digest}, nil
 }

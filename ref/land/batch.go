@@ -110,7 +110,8 @@ func (b *Batch) Commit(ctx context.Context, e Ending) (Report, error) {
 		return Report{}, err
 	}
 	if b.c.rows == 0 && !(o.Complete && replacing(b.t, &o)) {
-		return Report{}, fault.New(fault.StoreInputEmpty, o.InputName, o.InputName+" holds no row")
+		return Report{}, fault.New(fault.StoreInputEmpty, o.InputName, o.InputName+" holds no row").
+			WithHint("a table of write_mode \"replace\" is emptied with --complete")
 	}
 	digest, err := b.c.digest(o.Position)
 	if err != nil {

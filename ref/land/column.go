@@ -71,6 +71,12 @@ func (c *column) refuse(row int, k schema.Kind, shown string) error {
 		arriving += " (" + clip(shown) + ")"
 	}
 	e := &rowError{code: fault.StoreSchemaIncompatible, row: row, column: c.name}
+	if c.want == schema.Timestamp && k == schema.Utf8 {
+		e.hint = timestampHint
+		if c.rule.zone != nil {
+			e.hint = "write the instant as 2026-11-30T09:00:00+01:00, or without an offset as 2026-11-30T09:00:00, which is read in " + c.rule.zone.String()
+		}
+	}
 	switch {
 	case c.rule.declared.Kind != schema.None:
 		e.text = fmt.Sprintf("column %q is declared %s and arrives as %s", c.name, c.rule.declared, arriving)
@@ -82,6 +88,9 @@ func (c *column) refuse(row int, k schema.Kind, shown string) error {
 	}
 	return e
 }
+
+// timestampHint is what text that is no instant is told.
+const timestampHint = "write the instant as RFC 3339 with its offset, such as 2026-11-30T09:00:00Z"
 
 func clip(s string) string {
 	if len(s) > 60 {

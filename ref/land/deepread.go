@@ -132,10 +132,11 @@ func (s *reader) deep(n *node, row int, t []byte, i int) (int, error) {
 // other refuses what stands at t[i:] as a value of n, whatever it is.
 func (s *reader) other(n *node, t []byte, i int) error {
 	end, what := i, arrives(t, i)
+	var text []byte // of a string, as it reads
 	var err error
 	switch t[i] {
 	case '"':
-		_, end, err = s.text(t, i)
+		text, end, err = s.text(t, i)
 	case '{', '[':
 		end, err = s.skip(t, i)
 	case 't', 'f':
@@ -150,7 +151,10 @@ func (s *reader) other(n *node, t []byte, i int) error {
 	if err != nil || end == i {
 		return n.broken("%s is no value", found(t, i))
 	}
-	return n.refuse(what, string(t[i:end]))
+	if text == nil {
+		text = t[i:end]
+	}
+	return n.refuse(what, string(text))
 }
 
 // members walks the members of the object at t[i:]: visit reads the value at i and gives the place behind it.

@@ -64,6 +64,13 @@ func Check(p *decl.Project) []Finding {
 		}
 	}
 	for _, t := range p.Tables {
+		if t.AvailableTime != nil {
+			for _, a := range t.AvailableTime.Adjustments {
+				if p.Table(a.Table) == nil {
+					warn(t.Name, "table %q is adjusted by table %q, which is not declared: a read bounded on availability refuses until it is there", t.Name, a.Table)
+				}
+			}
+		}
 		if t.Keyed() && !p.Folds(t.Name) {
 			warn(t.Name, "table %q has a primary_key and no scheduled fold job covers it: it grows slower to read with every run", t.Name)
 		}

@@ -29,6 +29,10 @@ func TestCheck(t *testing.T) {
 	require.Equal(t, []string{warned}, find(table+fold+schedule+"enabled = false\n"))
 	require.Equal(t, []string{"StoreDeclarationInvalid f", warned}, find(table+fold+schedule+"target = \"b\"\n"))
 	require.Equal(t, []string{warned}, find(table+"[[job]]\nname = \"p\"\nkind = \"sync-push\"\n"+schedule))
+	clocks := "[pipeline.tables.valid_time]\nfrom = \"day\"\n[pipeline.tables.available_time]\ncolumn = \"at\"\n[[pipeline.tables.available_time.adjustments]]\n" +
+		"table = \"%s\"\ncolumns = [\"price\"]\non = [\"id\"]\nfactor = \"by\"\neffective = \"from\"\n"
+	require.Equal(t, []string{warned}, find(table+fmt.Sprintf(clocks, "splits")+fold+schedule))
+	require.Empty(t, find(table+fmt.Sprintf(clocks, "splits")+"[[pipeline.tables]]\nname = \"splits\"\n"+fold+schedule))
 	source := "[pipeline.source]\nkind = \"command\"\ncommand = [%q]\n[[pipeline.tables]]\nname = \"b\"\n"
 	require.Empty(t, find(fmt.Sprintf(source, "./run")))
 	require.Equal(t, []string{missing}, find(fmt.Sprintf(source, "./walk")))

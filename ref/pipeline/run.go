@@ -163,7 +163,7 @@ func (w *work) judge(e ending, rows int64) (commit bool, err error) {
 	}
 	if rows > 0 && e.position == nil {
 		return false, fault.New(fault.PipelinePositionMissing, w.t.Name(), fmt.Sprintf(
-			"the source of pipeline %q ended after %d rows of table %q without a position, so the next run would land them again", w.o.Pipeline.ID, rows, w.t.Name())).
+			"the source of pipeline %q ended after row %d of table %q without a position, so the next run would land them again", w.o.Pipeline.ID, rows, w.t.Name())).
 			WithHint(`a source prints {"position": …} after the rows it covers`)
 	}
 	return rows > 0, nil
