@@ -180,6 +180,7 @@ func TestTypeRules(t *testing.T) {
 		{"declared json takes all", "{\"v\":\"s\"}\n{\"v\":1.50}\n{\"v\":true}\n{\"v\":{}}\n{\"v\":null}", types("v", "json"), []string{`v="s"`, "v=1.50", "v=true", "v={}", ""}, "json"},
 		{"declared utf8", `{"v":"x"}`, types("v", "utf8"), []string{"v=x"}, "utf8"},
 		{"csv text", "v,w\n1,\n\"a,\"\"b\",x\n", csvFormat, []string{"v=1 w=", `v=a,"b w=x`}, "utf8"},
+		{"csv line ends", "v,w\r\n\"a\r\nb\",\"c\nd\"\r\n\"\r\",\"\r\r\n\"\r\n", csvFormat, []string{"v=a\r\nb w=c\nd", "v=\r w=\r\r\n"}, "utf8"},
 		{"csv typed", "v\n5\n\"\"\n-7\n", func(o *Options) { csvFormat(o); types("v", "int64")(o) }, []string{"v=5", "", "v=-7"}, "int64"},
 		{"csv float", "v\n1e3\n2\n", func(o *Options) { csvFormat(o); types("v", "float64")(o) }, []string{"v=1000", "v=2"}, "float64"},
 		{"csv boolean", "v\ntrue\n", func(o *Options) { csvFormat(o); types("v", "boolean")(o) }, []string{"v=true"}, "boolean"},
