@@ -353,13 +353,13 @@ by then.` + exitHelp,
 						continue
 					}
 					row := columnRow{Name: c.Name, Type: c.Type.String(), Nullable: c.Nullable}
-					since := ""
+					words := []string{row.Type}
 					if known {
 						row.FirstLandedAt = &first
-						since = "since " + first.String()
+						words = append(words, "since "+first.String())
 					}
 					report.Columns = append(report.Columns, row)
-					lines = append(lines, columns(c.Name, since, row.Type)) // the type last: it may be long
+					lines = append(lines, columns(c.Name, words...))
 				}
 			}
 			return a.list(report, lines)

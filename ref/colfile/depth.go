@@ -22,9 +22,9 @@ func levelsWithin(footer []byte) error {
 	return err
 }
 
-// walkFooter is levelsWithin, and gives the number of rows that the footer promises, -1 where it says none.
-func walkFooter(footer []byte) (rows int64, err error) {
-	rows = -1
+// walkFooter is levelsWithin, and gives what the footer tells on the way: -1 rows where it says none.
+func walkFooter(footer []byte) (g Glance, err error) {
+	g.Rows = -1
 	w := &walker{data: footer}
 	var open []int64 // children still to come of each open group
 	children := int64(0)
@@ -39,12 +39,13 @@ func walkFooter(footer []byte) (rows int64, err error) {
 	err = w.fields(1, func(id int, kind byte, _ int) (bool, error) {
 		if id == fieldRows && kind == int64Type {
 			v, err := w.varint()
-			rows = int64(v>>1) ^ -int64(v&1)
+			g.Rows = int64(v>>1) ^ -int64(v&1)
 			return true, err
 		}
 		if id != fieldSchema || kind != listType {
 			return false, nil
 		}
+		from := w.at
 		item, n, err := w.listHead()
 		if err == nil && item != structType {
 			err = errors.New("the footer's schema is no list of structs")
@@ -67,30 +68,38 @@ func walkFooter(footer []byte) (rows int64, err error) {
 				err = fmt.Errorf("its columns nest deeper than %d", maxLevels)
 			}
 		}
+		g.Schema = string(footer[from:w.at])
 		return true, err
 	})
-	return rows, err
+	return g, err
+}
+
+// Glance is what one look at a file's footer tells.
+type Glance struct {
+	Rows int64 // that it promises
+	// Schema are the bytes of its columns in the footer: files that have the same hold the same columns in the same types and order.
+	Schema string
 }
 
 // Fits is what is asked of a file before an engine opens it: that its columns do not nest so deep that they lead one which recurses
-// out of its stack, and that its footer promises the rows recorded of it, however many where rows is negative. StorePartDamaged
-// where one of them is not so, or where path is no Parquet file.
-func Fits(fsys vfs.FS, path string, rows int64) error {
+// out of its stack, and that its footer promises the rows recorded of it, however many where rows is negative. The footer is read
+// once, and nothing else. StorePartDamaged where one of them is not so, or where path is no Parquet file.
+func Fits(fsys vfs.FS, path string, rows int64) (Glance, error) {
 	f, err := open(fsys, path)
 	if err != nil {
-		return err
+		return Glance{}, err
 	}
 	defer f.Close()
 	footer, _, err := readFooter(f)
 	if err != nil {
-		return damaged(path, "has no readable footer").Wrap(err)
+		return Glance{}, damaged(path, "has no readable footer").Wrap(err)
 	}
-	promised, err := walkFooter(footer)
+	g, err := walkFooter(footer)
 	if err != nil {
-		return damaged(path, "has a footer that cannot be read").Wrap(err)
+		return Glance{}, damaged(path, "has a footer that cannot be read").Wrap(err)
 	}
-	if rows >= 0 && promised != rows {
-		return damaged(path, fmt.Sprintf("holds %d rows where %d were recorded", promised, rows))
+	if rows >= 0 && g.Rows != rows {
+		return Glance{}, damaged(path, fmt.Sprintf("holds %d rows where %d were recorded", g.Rows, rows))
 	}
-	return nil
+	return g, nil
 }

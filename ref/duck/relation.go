@@ -2,6 +2,7 @@ package duck
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -61,7 +62,7 @@ type Table struct {
 
 // Relation is a table's rows as SQL (one SELECT, no semicolon), the same without rows, its columns, the names DuckDB opens
 // for it, the columns whose instants are seen as TIMESTAMP_NS, and those in which a file has digits below the microsecond. Empty tells names and
-// types without a file being opened.
+// types without a file being opened. Rows is how many the footers of all files promise.
 type Relation struct {
 	SQL     string
 	Empty   string
@@ -69,6 +70,7 @@ type Relation struct {
 	Paths   []string
 	Nanos   map[string]bool
 	Fine    map[string]bool
+	Rows    int64
 }
 
 // Relation prepares the files of t and gives its SQL. Files with fine digits are copied to memory until the session closes.
@@ -76,6 +78,7 @@ type Relation struct {
 func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation, error) {
 	rel := Relation{Nanos: map[string]bool{}, Fine: map[string]bool{}, Columns: t.Columns}
 	plain, turned := group{origin: t.Origin}, group{origin: t.Origin}
+	alike, examples := map[string]bool{}, []string(nil) // one file of each schema there is
 	for i, f := range t.Files {
 		fine, err := t.fine(ctx, fsys, f)
 		if err != nil {
@@ -84,9 +87,14 @@ func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation,
 		for _, name := range fine {
 			rel.Fine[name] = true
 		}
-		name, err := s.open(fsys, t.Root, f, len(fine) > 0)
+		name, seen, err := s.open(fsys, t.Root, f, len(fine) > 0)
 		if err != nil {
 			return rel, err
+		}
+		rel.Rows += seen.Rows
+		if kind := fmt.Sprint(len(fine) > 0, seen.Schema); !alike[kind] {
+			alike[kind] = true
+			examples = append(examples, name)
 		}
 		if len(fine) > 0 {
 			turned.add(f, name, i)
@@ -97,7 +105,7 @@ func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation,
 	rel.Paths = slices.Concat(plain.names, turned.names)
 	if t.Reconcile && len(rel.Paths) > 0 {
 		var err error
-		if rel.Columns, err = s.reconcile(ctx, fsys, t, rel.Paths); err != nil {
+		if rel.Columns, err = s.reconcile(ctx, fsys, t, examples); err != nil {
 			return rel, err
 		}
 	}
@@ -155,20 +163,22 @@ func (t *Table) fine(ctx context.Context, fsys vfs.FS, f File) ([]string, error)
 	return colfile.FineColumns(ctx, fsys, f.Path)
 }
 
-func (s *Session) open(fsys vfs.FS, root string, f File, turn bool) (string, error) {
-	if err := colfile.Fits(fsys, f.Path, f.Rows); err != nil {
-		return "", err
+// open gives the name under which the engine opens a file, and what its footer says.
+func (s *Session) open(fsys vfs.FS, root string, f File, turn bool) (name string, seen colfile.Glance, err error) {
+	if seen, err = colfile.Fits(fsys, f.Path, f.Rows); err != nil {
+		return "", seen, err
 	}
 	if !turn {
-		return s.Path(root, f.Path)
+		name, err = s.Path(root, f.Path)
+		return name, seen, err
 	}
 	name, done, err := colfile.OpenFlipped(f.Path)
 	if err != nil {
-		return "", err
+		return "", seen, err
 	}
 	s.cleanup = append(s.cleanup, done)
 	s.show(name, f.Path)
-	return name, nil
+	return name, seen, nil
 }
 
 // sql reads the files of a group.

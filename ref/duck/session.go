@@ -122,11 +122,6 @@ func (s *Session) Int(ctx context.Context, text string) (int64, error) {
 	return n.Int64, err
 }
 
-// CountFiles adds up the rows that the footers of the named files promise.
-func (s *Session) CountFiles(ctx context.Context, names []string) (int64, error) {
-	return s.Int(ctx, "SELECT CAST(sum(num_rows) AS BIGINT) FROM parquet_file_metadata("+texts(names)+")")
-}
-
 // LockDown closes the session for a caller's SQL: nothing but the given files can be opened, nothing can be installed,
 // attached or set any more.
 func (s *Session) LockDown(ctx context.Context, files []string) error {

@@ -96,7 +96,8 @@ func runsUnique(v *store.View) bool {
 }
 
 // reconcile compares what the engine finds in the files with the columns known, and where they differ merges every file's schema in
-// (store.reconcile.lattice; keys are not judged here).
+// (store.reconcile.lattice; keys are not judged here). paths name one file of each schema that the files of t have: the engine would
+// open every other only to find the same.
 func (s *Session) reconcile(ctx context.Context, fsys vfs.FS, t Table, paths []string) ([]schema.Column, error) {
 	stored, err := s.described(ctx, empty(t.Columns, func(c schema.Column) string { return storedType(c.Type, true) }))
 	if err != nil {

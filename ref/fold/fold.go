@@ -167,6 +167,10 @@ func Stage(ctx context.Context, st *store.Store, o Options) (_ *Staged, err erro
 		}
 		return staged, nil
 	}
+	// The parts of runs are written once more whatever the plan: their digests are taken while the engine looks at them.
+	ofRuns := func(f store.File) bool { return f.Run != nil }
+	digests := beside(ctx, func(ctx context.Context) error { return intact(ctx, view, only(view.Files, ofRuns)) })
+	defer digests.stop()
 	session, err := duck.Open(ctx, o.Engine)
 	if err != nil {
 		return nil, err
@@ -176,7 +180,10 @@ func Stage(ctx context.Context, st *store.Store, o Options) (_ *Staged, err erro
 	if err := work.prepare(ctx); err != nil {
 		return nil, err
 	}
-	if err := intact(ctx, view, work.fresh); err != nil {
+	if err := digests.wait(); err != nil {
+		return nil, err
+	}
+	if err := intact(ctx, view, only(work.fresh, func(f store.File) bool { return !ofRuns(f) })); err != nil {
 		return nil, err
 	}
 	if err := work.plan(ctx); err != nil {
@@ -216,29 +223,6 @@ func Stage(ctx context.Context, st *store.Store, o Options) (_ *Staged, err erro
 	staged.Report.SnapshotID, staged.Report.Rows, staged.Report.Parts = m.SnapshotID, m.RowCount, len(m.Parts)
 	staged.Report.Runs = len(m.IncludesRuns)
 	return staged, nil
-}
-
-// intact compares what is written once more with its digests. A reader may take a flipped byte for a value; a pass would keep it for
-// good, in a part whose own digest is right. What stays where it is stays under its own digest.
-func intact(ctx context.Context, view *store.View, files []store.File) error {
-	fsys := view.Table.Store().FS()
-	for _, f := range files {
-		if f.Part.SHA256 == "" {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		have, err := digestOf(fsys, f.Path)
-		if err != nil {
-			return fault.New(fault.StorePartDamaged, f.Rel, f.Rel+" cannot be read").Wrap(err)
-		}
-		if have != f.Part.SHA256 {
-			return fault.New(fault.StorePartDamaged, f.Rel, fmt.Sprintf("%s has the digest %s, its manifest says %s", f.Rel, have, f.Part.SHA256)).
-				WithHint("contextful sync pull brings home what the bucket still has")
-		}
-	}
-	return nil
 }
 
 // servedHere refuses what this build would fold wrongly.

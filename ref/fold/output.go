@@ -61,7 +61,7 @@ func (p *pass) plan(ctx context.Context) error {
 	if p.view.Declaration.Keyed() || !known {
 		// Where every row is written once the parts tell in the end; a key hides how many rows went in.
 		var err error
-		if read, err = p.countFresh(ctx); err != nil {
+		if read, err = p.countFresh(); err != nil {
 			return err
 		}
 	}
@@ -158,7 +158,7 @@ func (p *pass) delta(ctx context.Context, read int64) ([]piece, error) {
 		pieces = []piece{{rows: rows}}
 	}
 	if !p.keyed && rows != read {
-		if _, err := p.countFresh(ctx); err != nil {
+		if _, err := p.countFresh(); err != nil {
 			return nil, err
 		}
 		return nil, fault.New(fault.StoreWriteFailed, p.options.Table, fmt.Sprintf("the pass found %d rows of the %d it was promised; nothing was published", rows, read))
@@ -249,7 +249,7 @@ func (p *pass) writeOutput(ctx context.Context, o output, n int) (*manifest.Part
 		rows = part.Rows
 	}
 	if o.rows >= 0 && rows != o.rows {
-		if _, err := p.countFresh(ctx); err != nil {
+		if _, err := p.countFresh(); err != nil {
 			return nil, err
 		}
 		return nil, fault.New(fault.StoreWriteFailed, p.options.Table, fmt.Sprintf("the pass wrote %d rows of %d into a part; nothing was published", rows, o.rows))

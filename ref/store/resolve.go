@@ -102,17 +102,13 @@ func (t *Table) Resolve(ctx context.Context, b Bounds) (*View, error) {
 	if b.Snapshot != "" {
 		refs = nil
 	}
-	for _, r := range refs {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if c.folds(r.key()) {
-			continue
-		}
-		m, err := t.ReadRun(r.run, r.node)
-		if err != nil {
-			return nil, err
-		}
+	refs = slices.DeleteFunc(refs, func(r runRef) bool { return c.folds(r.key()) })
+	manifests, err := t.readRuns(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range refs {
+		m := manifests[i]
 		if m == nil {
 			continue
 		}

@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"contextful/ref/decl"
 	"contextful/ref/fault"
@@ -146,6 +149,44 @@ func (t *Table) ReadRun(run, node string) (*manifest.Run, error) {
 	}
 	return manifest.DecodeRun(rel, data)
 }
+
+// readRuns is ReadRun of each, several at a time where there are many: a reader waits for every one of them.
+func (t *Table) readRuns(ctx context.Context, refs []runRef) ([]*manifest.Run, error) {
+	manifests, errs := make([]*manifest.Run, len(refs)), make([]error, len(refs))
+	read := func(i int) {
+		if errs[i] = ctx.Err(); errs[i] == nil {
+			manifests[i], errs[i] = t.ReadRun(refs[i].run, refs[i].node)
+		}
+	}
+	if workers := min(len(refs)/readersShare, runtime.GOMAXPROCS(0), maxReaders); workers > 1 {
+		var next atomic.Int64
+		var all sync.WaitGroup
+		for range workers {
+			all.Go(func() {
+				for i := next.Add(1) - 1; i < int64(len(refs)); i = next.Add(1) - 1 {
+					read(int(i))
+				}
+			})
+		}
+		all.Wait()
+	} else {
+		for i := range refs {
+			read(i)
+		}
+	}
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return manifests, nil
+}
+
+// A goroutine is started for so many manifests, and at most so many are.
+const (
+	readersShare = 8
+	maxReaders   = 8
+)
 
 // snapshotDocument reads a snapshot's manifest as it stands.
 func (t *Table) snapshotDocument(id string) (*manifest.Snapshot, error) {

@@ -30,9 +30,14 @@ type benchLine struct {
 	metrics map[string]float64
 }
 
-// bench runs one benchmark of the binary, and gives at least one line.
+// bench runs one benchmark of the binary, or with a pattern behind "$/" those cases of it, and gives at least one line.
 func (t testBinary) bench(ctx context.Context, name, times string) ([]benchLine, error) {
-	f, err := do(ctx, t.dir, nil, t.path, "-test.run", "^$", "-test.bench", "^Benchmark"+name+"$", "-test.benchtime", times, "-test.timeout", "30m")
+	name, cases, some := strings.Cut(name, "$/")
+	pattern := "^Benchmark" + name + "$"
+	if some {
+		pattern += "/" + cases
+	}
+	f, err := do(ctx, t.dir, nil, t.path, "-test.run", "^$", "-test.bench", pattern, "-test.benchtime", times, "-test.timeout", "30m")
 	if err != nil {
 		return nil, err
 	}

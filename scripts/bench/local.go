@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"syscall"
+	"strings"
 	"time"
 )
 
@@ -59,68 +59,6 @@ func memory(ctx context.Context, b *bench) error {
 	return nil
 }
 
-const (
-	manyRuns = 1000
-	fewRuns  = 10
-	around   = 20 // landings measured around the 10th and the 1,000th
-)
-
-// thousand makes the table of about 1,000 runs, and gives a copy of it from when it had few.
-func (b *bench) thousand(ctx context.Context) (few, many *project, rows string, err error) {
-	rows, _, err = b.rowsFile("small.jsonl", 0, 100)
-	if err != nil {
-		return nil, nil, "", err
-	}
-	many, err = b.project(ctx, "alpha", true, "")
-	if err != nil {
-		return nil, nil, "", err
-	}
-	for i := range manyRuns - around/2 {
-		if i == max(0, fewRuns-around/2) {
-			if few, err = many.copyOf("few"); err != nil {
-				return nil, nil, "", err
-			}
-		}
-		if _, err := many.land(ctx, rows, fmt.Sprintf("r%06d", i)); err != nil {
-			return nil, nil, "", err
-		}
-	}
-	// Both are copies, written back to disk: neither has younger neighbours for its landings to sync along.
-	many, err = many.copyOf("many")
-	syscall.Sync()
-	return few, many, rows, err
-}
-
-// runs: the same landing, as a process, in turn into a table around its 10th run and into one around its 1,000th.
-func runs(ctx context.Context, b *bench) error {
-	few, many, rows, err := b.thousand(ctx)
-	if err != nil {
-		return err
-	}
-	var early, late, earlyCPU, lateCPU []time.Duration
-	for i := range around * b.rounds / 3 {
-		pair := []struct {
-			p       *project
-			to, cpu *[]time.Duration
-		}{{many, &late, &lateCPU}, {few, &early, &earlyCPU}}
-		if i%2 == 1 { // the second of a pair must not always be the same
-			pair[0], pair[1] = pair[1], pair[0]
-		}
-		for _, m := range pair {
-			f, err := m.p.land(ctx, rows, fmt.Sprintf("x%06d", i))
-			if err != nil {
-				return err
-			}
-			*m.to, *m.cpu = append(*m.to, f.took), append(*m.cpu, f.cpu)
-		}
-	}
-	b.many = many
-	b.add(result{what: "land a run at the 1,000th run", ours: show(median(late)), peer: "the same at the 10th run", theirs: show(median(early)),
-		ratio: ratio(late, early), cpu: ratio(lateCPU, earlyCPU), least: 0.8, most: 1.2,
-		note: fmt.Sprintf("whole processes, 100 rows each, medians of %d landings around each", len(late))})
-	return nil
-}
-
 // query and fold: the benchmarks of ref/fold measure both sides in turn inside one process and report the ratio.
 func query(ctx context.Context, b *bench) error {
 	return b.inside(ctx, "Query", "3x", map[string]string{
@@ -130,8 +68,48 @@ func query(ctx context.Context, b *bench) error {
 }
 
 func fold(ctx context.Context, b *bench) error {
-	return b.inside(ctx, "Fold", "1x", map[string]string{"": "fold 1,000 runs, 1 M rows, keyed"}, "DuckDB dedup + ORDER BY + COPY",
-		"ours reads at the nanosecond, counts the rows of what it wrote, writes the manifest and syncs")
+	return b.inside(ctx, "Fold", "3x", map[string]string{
+		"coarse": "fold 1,000 runs, 1 M rows, keyed",
+		"fine":   "the same, digits below the microsecond",
+	}, "DuckDB dedup + ORDER BY + COPY", "ours looks at every digest and count of rows, writes nanoseconds and the manifest, and syncs; the peer does not see digits below the microsecond")
+}
+
+// types: passes over what the engine's writer has no form for, or takes long over.
+func types(ctx context.Context, b *bench) error {
+	return b.inside(ctx, "FoldTypes", "3x", map[string]string{
+		"float32": "fold 20 runs of vectors, float32[384]",
+		"float16": "fold 20 runs of vectors, float16[384]",
+		"digest":  "fold 20 runs with binary(32)",
+		"nested":  "fold 20 runs of structs, lists and maps",
+	}, "DuckDB ORDER BY + COPY", "20,000 rows, unkeyed; the peer changes the types it has no form for")
+}
+
+// vintage: what a landing into a vintage table reads of what is stored.
+func vintage(ctx context.Context, b *bench) error {
+	t, err := b.compile(ctx, "./ref/land")
+	if err != nil {
+		return err
+	}
+	size := "1M"
+	if b.large {
+		size = "10M"
+	}
+	lines, err := t.bench(ctx, "Vintage$/^"+size, "3x")
+	if err != nil {
+		return err
+	}
+	said := map[string]string{"release": "a new day's release", "delivered": "a day delivered again", "random": "new keys of no order", "random-bloom": "new keys of no order, bloom filter"}
+	for _, l := range lines {
+		_, kind, _ := strings.Cut(l.sub, "/")
+		groups, read := l.metrics["groups/op"], l.metrics["read/op"]
+		r := result{what: fmt.Sprintf("vintage landing, %s rows: %s", size, said[kind]), ours: show(l.took), peer: "row groups read of", theirs: fmt.Sprintf("%.0f of %.0f", read, groups),
+			note: fmt.Sprintf("%.1f MB read", l.metrics["MBread/op"])}
+		if groups > 0 {
+			r.ratio = read / groups
+		}
+		b.add(r)
+	}
+	return nil
 }
 
 func delta(ctx context.Context, b *bench) error {

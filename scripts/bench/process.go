@@ -66,8 +66,7 @@ func (b *bench) project(ctx context.Context, node string, initialise bool, sync 
 		return nil, err
 	}
 	p := &project{b: b, dir: dir, node: node}
-	declaration := "[project]\nname = \"" + storeName + "\"\n\n[[pipeline.tables]]\nname = \"" + tableName + "\"\n"
-	if err := os.WriteFile(filepath.Join(dir, "contextful.toml"), []byte(declaration), 0o644); err != nil {
+	if err := p.declare(""); err != nil {
 		return nil, err
 	}
 	if initialise {
@@ -76,6 +75,17 @@ func (b *bench) project(ctx context.Context, node string, initialise bool, sync 
 		}
 	}
 	return p, p.configure(sync)
+}
+
+// declare writes the declaration; settings are lines for the table.
+func (p *project) declare(settings string) error {
+	declaration := "[project]\nname = \"" + storeName + "\"\n\n[[pipeline.tables]]\nname = \"" + tableName + "\"\n" + settings
+	return os.WriteFile(filepath.Join(p.dir, "contextful.toml"), []byte(declaration), 0o644)
+}
+
+// table is the table's directory.
+func (p *project) table() string {
+	return filepath.Join(p.dir, ".contextful", "context", storeName, "tables", tableName)
 }
 
 // configure writes the store's config.toml.
@@ -97,13 +107,4 @@ func (p *project) do(ctx context.Context, argv ...string) (finished, error) {
 
 func (p *project) land(ctx context.Context, rows, run string) (finished, error) {
 	return p.do(ctx, "context", "land", tableName, "--rows", rows, "--run-id", run, "--site-id", "bench", "--type", "at=timestamp")
-}
-
-// copyOf copies a project's directory as a whole.
-func (p *project) copyOf(node string) (*project, error) {
-	dir, err := p.b.scratch(node)
-	if err != nil {
-		return nil, err
-	}
-	return &project{b: p.b, dir: dir, node: p.node}, os.CopyFS(dir, os.DirFS(p.dir))
 }

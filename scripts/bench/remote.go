@@ -77,16 +77,13 @@ func pull(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	if b.many == nil {
-		var rows string
-		if _, b.many, rows, err = b.thousand(ctx); err != nil {
-			return err
-		}
-		for i := range around / 2 {
-			if _, err := b.many.land(ctx, rows, fmt.Sprintf("x%06d", i)); err != nil {
-				return err
-			}
-		}
+	rows, _, err := b.rowsFile("small.jsonl", 0, 100)
+	if err != nil {
+		return err
+	}
+	many, err := b.grown(ctx, "alpha", "", rows, pullRuns)
+	if err != nil {
+		return err
 	}
 	if _, err := newClient(minio).send(ctx, "PUT", "/"+bucketName, nil); err != nil {
 		return err
@@ -94,10 +91,10 @@ func pull(ctx context.Context, b *bench) error {
 	const transfers = 16
 	sync := fmt.Sprintf("[sync]\nendpoint = %q\nbucket = %q\nprefix = \"team\"\naccess_key_id = \"env://%s\"\nsecret_access_key = \"env://%s\"\ntransfers = %d\n",
 		minio.url, bucketName, accessEnv, secretEnv, transfers)
-	if err := b.many.configure(sync); err != nil {
+	if err := many.configure(sync); err != nil {
 		return err
 	}
-	if _, err := b.many.do(ctx, "sync", "push"); err != nil {
+	if _, err := many.do(ctx, "sync", "push"); err != nil {
 		return err
 	}
 	rclone, err := exec.LookPath("rclone")

@@ -2,7 +2,10 @@ package ducktest
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -11,6 +14,7 @@ import (
 	"contextful/ref/duck"
 	"contextful/ref/key"
 	"contextful/ref/manifest"
+	"contextful/ref/schema"
 	"contextful/ref/store"
 )
 
@@ -44,12 +48,34 @@ func Generate(t testing.TB, st *store.Store, session *duck.Session, table, run s
 		"row_number() OVER () - 1 AS _row_seq, %d::BIGINT AS _commit_seq FROM (%s)) TO %s (FORMAT parquet, COMPRESSION zstd)",
 		at.UnixNano(), run, next.Seq, sql, duck.Text(file)))
 	must(err)
+	fine := fineOf(t, session, file, arriving)
 	_, err = colfile.FlipFile(file, true)
 	must(err)
+	data, err := os.ReadFile(file)
+	must(err)
+	sum := sha256.Sum256(data)
 	if grown {
 		must(lock.WriteSchema(merged))
 	}
-	fine := []string{}
 	must(w.Commit(ctx, &manifest.Run{CommittedAt: manifest.At(at), CommitSeq: &next.Seq, RowCount: rows,
-		Parts: []manifest.Part{{Name: key.PartName(0), Rows: rows, FineColumns: &fine, JSONColumns: jsonColumns(arriving)}}}))
+		Parts: []manifest.Part{{Name: key.PartName(0), Rows: rows, SHA256: hex.EncodeToString(sum[:]), FineColumns: &fine, JSONColumns: jsonColumns(arriving)}}}))
+}
+
+// fineOf names the timestamps of a file that the engine wrote, and nobody has turned yet, with digits below the microsecond.
+func fineOf(t testing.TB, session *duck.Session, file string, columns *schema.Schema) []string {
+	t.Helper()
+	fine := []string{}
+	for _, c := range columns.Columns {
+		if c.Type.Kind != schema.Timestamp || c.Name == schema.IngestedAt {
+			continue
+		}
+		n, err := session.Int(context.Background(), "SELECT count(*) FROM "+duck.ReadParquet([]string{file})+" WHERE epoch_ns("+duck.Ident(c.Name)+") % 1000 <> 0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n > 0 {
+			fine = append(fine, c.Name)
+		}
+	}
+	return fine
 }
