@@ -159,7 +159,7 @@ func folded(ctx context.Context, b *bench) error {
 				do   func(p *project, i int) (finished, error)
 			}{
 				{"query a row", func(p *project, _ int) (finished, error) {
-					return p.do(ctx, "query", "SELECT max(at) FROM "+tableName, "--json")
+					return p.do(ctx, "query", "SELECT max(id) FROM "+tableName, "--json")
 				}},
 				{"land a row", func(p *project, i int) (finished, error) { return p.land(ctx, rows, fmt.Sprintf("x%d-%06d", n, i)) }},
 			} {
