@@ -57,7 +57,15 @@ type builder struct {
 	folded  map[string]string
 	rows    int
 	gaps    []gap
+	places  int // values that one row takes at most, null or not
 }
+
+// blockCells bounds rows times places of a block: a row of {} is three bytes of input and one value for each field of a declared
+// struct. Rows that have their values reach jsonBlock long before.
+const blockCells = 1 << 20
+
+// full says whether another row would be too much. A row is never cut.
+func (b *builder) full() bool { return b.rows > 0 && (b.rows+1)*b.places > blockCells }
 
 func newBuilder(rs rules) *builder {
 	return &builder{rules: rs, byName: map[string]*column{}, folded: map[string]string{}}
@@ -82,8 +90,27 @@ func (b *builder) add(name string) (*column, error) {
 	if quoted := string(quoteJSON(nil, []byte(name))); len(quoted) == len(name)+2 {
 		c.quoted = quoted
 	}
+	b.places += placesOf(c)
 	b.columns, b.byName[name], b.folded[schema.FoldName(name)] = append(b.columns, c), c, name
 	return c, nil
+}
+
+// placesOf counts the values that a row takes in a column of a struct: its fields have the struct's rows, what is in lists has its own.
+func placesOf(c *column) int {
+	if c.node == nil {
+		return 1
+	}
+	return c.node.places()
+}
+
+func (n *node) places() int {
+	count := 1
+	if n.typ.Kind == schema.Struct || n.typ.Kind == schema.Variant {
+		for _, kid := range n.kids {
+			count += kid.places()
+		}
+	}
+	return count
 }
 
 func reserved(name string) *rowError {

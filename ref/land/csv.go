@@ -84,7 +84,7 @@ func csvColumns(rs rules, names []string) (*builder, []*column, error) {
 // csvBlock reads up to csvRows rows. more is false at the end of the input.
 func csvBlock(ctx context.Context, name string, r *csv.Reader, in *limitLine, b *builder, columns []*column) (more bool, blk *block, err error) {
 	line, begin := int64(0), in.total
-	for b.rows < csvRows && in.total-begin < csvBytes {
+	for b.rows < csvRows && in.total-begin < csvBytes && !b.full() {
 		in.since = 0
 		record, err := r.Read()
 		if err == io.EOF {

@@ -39,7 +39,7 @@ func jsonLinesFrom(in io.Reader, name string, first int64, rs rules, blockBytes 
 	type job struct {
 		data []byte
 		line int64
-		done chan *block
+		done chan *block // closed behind the last
 	}
 	return func(ctx context.Context, take func(*block) error) error {
 		ctx, cancel := context.WithCancel(ctx)
@@ -50,7 +50,15 @@ func jsonLinesFrom(in io.Reader, name string, first int64, rs rules, blockBytes 
 		for range workers {
 			go func() {
 				for j := range jobs {
-					j.done <- rowsOf(rs, j.data, j.line)
+					rowsOf(rs, j.data, j.line, func(b *block) bool {
+						select {
+						case j.done <- b:
+							return true
+						case <-ctx.Done():
+							return false
+						}
+					})
+					close(j.done)
 				}
 			}()
 		}
@@ -72,13 +80,14 @@ func jsonLinesFrom(in io.Reader, name string, first int64, rs rules, blockBytes 
 			})
 		}()
 		for j := range ordered {
-			select {
-			case b := <-j.done:
+			for b := range j.done {
+				// Cancelled, blocks before this one may be missing.
+				if err := ctx.Err(); err != nil {
+					return err
+				}
 				if err := take(b); err != nil {
 					return err
 				}
-			case <-ctx.Done():
-				return ctx.Err()
 			}
 		}
 		if readErr != nil {

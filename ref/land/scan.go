@@ -17,10 +17,17 @@ type scanner struct {
 	current []*column
 }
 
-// rowsOf parses the lines of data, whose first is number line of the input.
-func rowsOf(rs rules, data []byte, line int64) *block {
+// rowsOf parses the lines of data, whose first is number line of the input, and gives their blocks in order until give says no.
+func rowsOf(rs rules, data []byte, line int64, give func(*block) bool) {
 	s := &scanner{builder: newBuilder(rs)}
 	for len(data) > 0 {
+		if s.full() {
+			next := line + int64(s.rows) + gapLines(s.gaps)
+			if !give(s.take(line)) {
+				return
+			}
+			s, line = &scanner{builder: newBuilder(rs)}, next
+		}
 		text := data
 		if i := bytes.IndexByte(data, '\n'); i >= 0 {
 			text, data = data[:i], data[i+1:]
@@ -32,11 +39,12 @@ func rowsOf(rs rules, data []byte, line int64) *block {
 			continue
 		}
 		if err := s.row(text); err != nil {
-			return s.failed(line, err)
+			give(s.failed(line, err))
+			return
 		}
 		s.rows++
 	}
-	return s.take(line)
+	give(s.take(line))
 }
 
 func blank(text []byte) bool {
