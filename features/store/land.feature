@@ -119,6 +119,13 @@ Feature: land
     Then the landing succeeds
     And alpha reads of "wide" the row of 1000 columns
 
+  @store.land.bad-input#columns
+  Scenario: a row of two thousand columns is folded and read
+    Given a table "wide" without a key
+    When alpha lands a row of "wide" with 2000 columns
+    And alpha folds "wide"
+    Then alpha reads of "wide" the row of 2000 columns
+
   @store.land.bad-input#type
   Scenario Outline: a column type given as <type> is refused by name
     Given alpha has landed 4 rows of "events"

@@ -113,8 +113,8 @@ func (s *Session) copyPart(ctx context.Context, fsys vfs.FS, root, query string,
 	if err != nil {
 		return w, err
 	}
-	w.Rows, err = s.Exec(ctx, fmt.Sprintf("COPY (%s) TO %s (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE %d, KV_METADATA {'ARROW:schema': %s})",
-		query, Text(name), o.RowGroupRows, Text(colfile.SerializedSchema(out))))
+	w.Rows, err = s.Exec(ctx, fmt.Sprintf("COPY (%s) TO %s (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE %d%s, KV_METADATA {'ARROW:schema': %s})",
+		query, Text(name), o.RowGroupRows, s.dictionaries(len(rel.Columns)), Text(colfile.SerializedSchema(out))))
 	if err != nil {
 		return Written{}, err
 	}
@@ -134,7 +134,8 @@ func (s *Session) copyPart(ctx context.Context, fsys vfs.FS, root, query string,
 func (s *Session) rewritePart(ctx context.Context, fsys vfs.FS, query string, out *arrow.Schema, file string, o PartOptions) (w Written, err error) {
 	passing := filepath.Join(s.temp.dir, "part.parquet")
 	defer os.Remove(passing)
-	w.Rows, err = s.Exec(ctx, fmt.Sprintf("COPY (%s) TO %s (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE %d)", query, Text(passing), o.RowGroupRows))
+	w.Rows, err = s.Exec(ctx, fmt.Sprintf("COPY (%s) TO %s (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE %d%s)",
+		query, Text(passing), o.RowGroupRows, s.dictionaries(out.NumFields())))
 	if err != nil || w.Rows == 0 {
 		return Written{}, err
 	}
@@ -150,6 +151,16 @@ func (s *Session) rewritePart(ctx context.Context, fsys vfs.FS, query string, ou
 		err = fault.New(fault.StoreWriteFailed, file, fmt.Sprintf("%d rows of %d were written", rows, w.Rows))
 	}
 	return Written{Rows: rows, Fine: fine}, err
+}
+
+// dictionaries bounds what the engine's writer sets aside for the dictionaries of a part: by itself a MiB for every column of text,
+// before the first row.
+func (s *Session) dictionaries(columns int) string {
+	if columns <= manyColumns {
+		return ""
+	}
+	each := max(4<<10, s.memory/16/int64(columns))
+	return fmt.Sprintf(", STRING_DICTIONARY_PAGE_SIZE_LIMIT %d, DICTIONARY_SIZE_LIMIT %d", each, each/32)
 }
 
 // fineOfPart asks the part, whose timestamps are still TIMESTAMP_NS, about the columns in which an input had fine digits.

@@ -109,6 +109,11 @@ func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation,
 			return rel, err
 		}
 	}
+	if len(rel.Columns) > manyColumns {
+		if err := s.fit(ctx, len(rel.Columns)); err != nil {
+			return rel, err
+		}
+	}
 	for _, c := range rel.Columns {
 		rel.Nanos[c.Name] = hasTimestamp(c.Type) && (t.AllNanos || rel.Fine[c.Name] || c.Type.Kind != schema.Timestamp)
 	}
@@ -152,6 +157,9 @@ func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation,
 	}
 	return rel, nil
 }
+
+// manyColumns is from how many columns on the engine's working memory depends on them more than on the rows.
+const manyColumns = 1000
 
 func (t *Table) fine(ctx context.Context, fsys vfs.FS, f File) ([]string, error) {
 	if t.Coarse {

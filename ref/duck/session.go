@@ -31,6 +31,7 @@ type Session struct {
 	db      *sql.DB
 	conn    *sql.Conn
 	temp    *temporary
+	memory  int64 // limit in bytes
 	cleanup []func()
 	aliases map[string]string // root as given → root as DuckDB is told
 	shown   []replacement     // what an engine's message must say instead of our aliases
@@ -53,7 +54,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 		_ = temp.remove() // the engine's refusal says more
 		return nil, fault.New(fault.QueryFailed, "", "the query engine does not start").Wrap(err)
 	}
-	s := &Session{db: sql.OpenDB(connector), temp: temp, aliases: map[string]string{}}
+	s := &Session{db: sql.OpenDB(connector), temp: temp, memory: o.MemoryLimit, aliases: map[string]string{}}
 	s.conn, err = s.db.Conn(ctx)
 	if err == nil {
 		err = s.configure(ctx, o)
@@ -87,6 +88,19 @@ func (s *Session) configure(ctx context.Context, o Options) error {
 		}
 	}
 	return nil
+}
+
+// columnBytes is about what one thread holds of every column of a statement: some vectors of 2,048 values.
+const columnBytes = 128 << 10
+
+// fit lowers the number of threads to what the memory allows for a table of so many columns.
+func (s *Session) fit(ctx context.Context, columns int) error {
+	most := max(1, s.memory/columnBytes/int64(max(columns, 1)))
+	if have, err := s.Int(ctx, "SELECT current_setting('threads')"); err != nil || have <= most {
+		return s.Explain(err)
+	}
+	_, err := s.Exec(ctx, fmt.Sprintf("SET threads = %d", most))
+	return s.Explain(err)
 }
 
 // Close ends the session and frees its copies and temporary files.
