@@ -23,8 +23,8 @@ TIMEOUT ?= 15m
 TESTFLAGS ?= $(if $(filter true,$(CI)),-count=1)
 
 # Folders with concurrent code and without DuckDB, whose race binaries take long to link.
-RACE_DIRS := fakes/s3cas fakes/d1 fakes/pgproxy harness/services harness/stopper harness/sut harness/world \
-	ref/bucket ref/catalog ref/vfs ref/store ref/lease ref/land ref/merge ref/push ref/pull ref/probe scripts/count
+RACE_DIRS := fakes/s3cas fakes/d1 fakes/pgproxy harness/proxy harness/services harness/stopper harness/sut harness/world \
+	ref/bucket ref/catalog ref/vfs ref/store ref/lease ref/land ref/merge ref/pipeline ref/push ref/pull ref/probe scripts/count
 RACE_PACKAGES = $(patsubst %,./%/...,$(wildcard $(RACE_DIRS)))
 GO_FOLDERS = $(wildcard cmd fakes features harness ref scripts spec)
 

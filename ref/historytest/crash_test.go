@@ -129,7 +129,7 @@ func before() []command {
 // TestPowerCuts stops the machine at every operation of a landing, a fold with its retention, and a capture, in each way in which a
 // disk forgets (by default not in each at every operation). A reader sees the old state or the new one; the check is clean; the same command again ends the work, once.
 func TestPowerCuts(t *testing.T) {
-	start := t.TempDir()
+	start := scratch(t)
 	for _, c := range before() {
 		s, err := machine{start, vfs.OS{}, c.hours}.open()
 		if err == nil {
@@ -174,7 +174,7 @@ func TestPowerCuts(t *testing.T) {
 // cut runs a command on a copy of a project until the power fails, if it does.
 func cut(t *testing.T, start string, c command, left int) (*disk, error) {
 	t.Helper()
-	dir := t.TempDir()
+	dir := scratch(t)
 	if err := os.CopyFS(dir, os.DirFS(start)); err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func survive(t *testing.T, start string, c command, n int, m mode, states []stri
 		t.Errorf("operation %d of %s: %v", n, c.name, done)
 	}
 	// A command may succeed after the cut: what is cleaned away behind a commit does not undo it. Then the new state is durable.
-	left := machine{filepath.Join(t.TempDir(), "left"), vfs.OS{}, c.hours + 1}
+	left := machine{filepath.Join(scratch(t), "left"), vfs.OS{}, c.hours + 1}
 	if err := d.remains(m, left.dir); err != nil {
 		t.Fatal(err)
 	}

@@ -9,12 +9,24 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"testing"
 
 	"contextful/ref/vfs"
 )
 
 // errPower is what every operation says once the power has failed.
 var errPower = errors.New("the power has failed")
+
+// scratch is a temporary directory, in memory where the machine has such: every commit waits for the disk several times.
+func scratch(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "history")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
 
 // entry is a file or directory of a disk: what is seen of it, and what a power cut leaves. A file's bytes are seen in the real file;
 // synced holds them as they were when it was last synced, nil for never.
