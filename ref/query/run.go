@@ -37,6 +37,20 @@ type Report struct {
 // SELECT over tables alone, QueryFailed for the engine's own errors, StoreTableUnknown, and whatever store.Resolve refuses
 // about a table the statement names.
 func Run(ctx context.Context, st *store.Store, o Options) (Report, error) {
+	return again(func() (Report, error) { return run(ctx, st, o) })
+}
+
+// again answers once more where files were missing: a reader holds no lock, and retention may remove, under a slow one, what it has
+// resolved. The second answer resolves anew; nothing is printed before an answer is complete.
+func again(answer func() (Report, error)) (Report, error) {
+	report, err := answer()
+	if errors.Is(err, fault.StorePartDamaged) || errors.Is(err, fault.StoreChainBroken) {
+		return answer()
+	}
+	return report, err
+}
+
+func run(ctx context.Context, st *store.Store, o Options) (Report, error) {
 	s, err := duck.Open(ctx, o.Engine)
 	if err != nil {
 		return Report{}, err
@@ -66,6 +80,10 @@ func Run(ctx context.Context, st *store.Store, o Options) (Report, error) {
 
 // Scan prints all rows of one table, in a stable order: its primary key and start of validity, or without one the order in which rows were landed.
 func Scan(ctx context.Context, st *store.Store, table string, o Options) (Report, error) {
+	return again(func() (Report, error) { return scan(ctx, st, table, o) })
+}
+
+func scan(ctx context.Context, st *store.Store, table string, o Options) (Report, error) {
 	if err := o.pin(ctx, st, []string{table}); err != nil {
 		return Report{}, err
 	}
