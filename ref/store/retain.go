@@ -26,8 +26,8 @@ type Retained struct {
 // snapshots' manifests are gone; nor in a store with a bucket, which would lose what no bucket lists yet, and would bring the
 // rest home again with each pull: there it is a collection's to say.
 //
-// The oldest goes first and its manifest before its parts, so that after a crash the chain is whole down to an end that its
-// index allows, and no manifest names what is gone.
+// The manifests go first, the oldest of them before the others, and files only after all of them, so that after a crash the
+// chain is whole down to an end that its index allows, and no manifest names what is gone.
 func (t *Table) Retain(ctx context.Context, now time.Time, keep time.Duration) (Retained, error) {
 	var done Retained
 	if c := t.s.opts.Config; c != nil && c.Sync != nil || t.decl != nil && t.decl.Snapshot != nil {
@@ -102,16 +102,21 @@ func (r *retention) name(m *manifest.Snapshot) {
 	}
 }
 
-// snapshots removes those that go, oldest first, then what is left in directories whose manifest went before.
+// snapshots removes those that go: all their manifests first, oldest first, and then what is left in directories without one.
+// A part may lie in an older snapshot's directory than the one that names it, so no file goes while a manifest that goes too
+// still stands.
 func (r *retention) snapshots(ctx context.Context, done *Retained) error {
 	for i := len(r.leave) - 1; i >= 0; i-- {
 		id := r.leave[i].SnapshotID
 		if r.kept[id] {
-			return nil // younger ones are its descendants: the chain stays whole
+			break // younger ones are its descendants: the chain stays whole
 		}
-		gone, err := r.remove(ctx, key.SnapshotDir(r.l.t.name, id))
-		if err != nil || !gone {
+		gone, err := r.unname(key.SnapshotDir(r.l.t.name, id))
+		if err != nil {
 			return err
+		}
+		if !gone {
+			return nil
 		}
 		done.Snapshots++
 	}
@@ -147,10 +152,26 @@ func (r *retention) abandoned(rel string) bool {
 	return err == nil && lock
 }
 
+// unname removes a directory's manifest, durably. false where somebody holds its writer lock. The lock is made where there is
+// none: with it a directory that is left half done is known for what it is.
+func (r *retention) unname(rel string) (bool, error) {
+	return r.holding(rel, func(string) error { return nil })
+}
+
 // remove empties a directory of all that no snapshot which stays names, its manifest first, and removes it where nothing
-// stays. false where somebody holds its writer lock. The lock is made where there is none: with it a directory that is left
-// half done is known for what it is.
+// stays. false where somebody holds its writer lock.
 func (r *retention) remove(ctx context.Context, rel string) (bool, error) {
+	return r.holding(rel, func(dir string) error {
+		left, err := r.clear(ctx, rel)
+		if err == nil && !left {
+			err = r.l.t.s.opts.FS.RemoveAll(dir)
+		}
+		return err
+	})
+}
+
+// holding takes a directory's writer lock, removes its manifest and does the rest.
+func (r *retention) holding(rel string, rest func(dir string) error) (bool, error) {
 	fsys, dir := r.l.t.s.opts.FS, r.l.t.s.Path(rel)
 	held, ok, err := fsys.TryLock(path.Join(dir, key.WriterLockName))
 	if err != nil || !ok {
@@ -161,12 +182,11 @@ func (r *retention) remove(ctx context.Context, rel string) (bool, error) {
 	if err == nil {
 		err = fsys.SyncDir(dir)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, writeFailed(rel, err)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
-	left, err := r.clear(ctx, rel)
-	if err == nil && !left {
-		err = fsys.RemoveAll(dir)
+	if err == nil {
+		err = rest(dir)
 	}
 	return err == nil, writeFailed(rel, err)
 }
