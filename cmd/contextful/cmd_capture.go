@@ -86,5 +86,8 @@ func (a *app) printCapture(table string, r capture.Report) error {
 	if r.Landed.Replayed {
 		return a.print(report, "%s: run %s was captured before with the same %s, as %s", table, r.Landed.RunID, count(r.Landed.Rows, "document"), r.SnapshotID)
 	}
+	if r.Landed.Skipped > 0 {
+		return a.print(report, "%s: captured %s as %s; the table had %d more as they are", table, count(r.Landed.Rows, "document"), r.SnapshotID, r.Landed.Skipped)
+	}
 	return a.print(report, "%s: captured %s as %s", table, count(r.Landed.Rows, "document"), r.SnapshotID)
 }

@@ -55,6 +55,9 @@ none of its own.` + exitHelp,
 			report := struct {
 				Runs []pipelineRow `json:"runs"`
 			}{[]pipelineRow{}}
+			if len(rows) == 0 {
+				a.log("this machine has run no pipeline here; contextful context rebuild-catalog looks for runs of other nodes")
+			}
 			var lines []string
 			for _, r := range rows {
 				row := pipelineRow{PipelineID: r.Pipeline, NodeID: r.Node, RunID: r.RunID, Table: r.Table, Status: r.Status, StartedAt: manifest.At(r.StartedAt)}

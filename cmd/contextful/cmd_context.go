@@ -353,13 +353,13 @@ by then.` + exitHelp,
 						continue
 					}
 					row := columnRow{Name: c.Name, Type: c.Type.String(), Nullable: c.Nullable}
-					words := []string{row.Type}
+					since := ""
 					if known {
 						row.FirstLandedAt = &first
-						words = append(words, "since "+first.String())
+						since = "since " + first.String()
 					}
 					report.Columns = append(report.Columns, row)
-					lines = append(lines, columns(c.Name, words...))
+					lines = append(lines, columns(c.Name, since, row.Type)) // the type last: it may be long
 				}
 			}
 			return a.list(report, lines)

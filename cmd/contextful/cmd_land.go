@@ -95,6 +95,9 @@ func (a *app) printLanding(table string, r land.Report) error {
 	if r.Replayed {
 		return a.print(report, "run %s of %s was committed before with the same %s: nothing written", r.RunID, table, count(r.Rows, "row"))
 	}
+	if r.Rows == 0 && r.Skipped == 0 {
+		return a.print(report, "emptied %s: run %s is all there is and has no row, commit %d", table, r.RunID, r.CommitSeq)
+	}
 	if r.Skipped > 0 {
 		return a.print(report, "landed %s in %s as run %s, commit %d; the table had %d more as they are", count(r.Rows, "row"), table, r.RunID, r.CommitSeq, r.Skipped)
 	}

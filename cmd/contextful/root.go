@@ -139,7 +139,7 @@ func instantFlag(flag, text string) (*manifest.Instant, error) {
 	}
 	instant, err := manifest.ParseInstant(text)
 	if err != nil {
-		return nil, usageError{flagError{flag, err}}
+		return nil, usageError{flagError{flag, fmt.Errorf("%w, such as 2026-11-30T09:00:00Z", err)}}
 	}
 	return &instant, nil
 }

@@ -194,7 +194,7 @@ func parseSync(path string, doc *configDoc) (*Sync, error) {
 	}
 	if d.Bucket != nil {
 		if !bucketForm.MatchString(*d.Bucket) || strings.Contains(*d.Bucket, "..") {
-			return nil, invalid(path, "[sync] bucket %q is no bucket name", *d.Bucket)
+			return nil, invalid(path, "[sync] bucket %q is no bucket name: 2 to 255 of A-Z a-z 0-9 . _ -, a letter or digit first, no two dots together", *d.Bucket)
 		}
 		s.Bucket = *d.Bucket
 		// A dot in the host's label has no valid certificate.
