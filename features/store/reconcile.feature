@@ -933,6 +933,33 @@ Feature: reconcile
       | float32[2]       | [1,2]   | float32[1]       | [1]     | read | reads "orders" |
       | struct<a: int64> | {"a":1} | list<int64>      | [7]     | fold | folds "orders" |
 
+  @store.reconcile.part-columns#scalar
+  Scenario Outline: a part that holds the scalar <there> where the table has <here> is refused, asked to <what>
+    Given a table "orders" without a key
+    And a table "others" without a key
+    And alpha lands as run "one" into "orders", with thing as <here>, the rows {"id":1,"thing":<value>} {"id":2}
+    And alpha lands as run "one" into "others", with thing as <there>, the rows {"id":1,"thing":<other>} {"id":2}
+    When the part of run "one" of "orders" on alpha is that of run "one" of "others"
+    And alpha <does>
+    Then the <what> is refused with StorePartDamaged, naming <the part>
+    And alpha reads 2 rows of "others"
+    Examples:
+      | here      | value                  | there   | other                  | what | does           |
+      | int64     | 7                      | utf8    | "7"                    | read | reads "orders" |
+      | utf8      | "7"                    | int64   | 7                      | read | reads "orders" |
+      | int64     | 7                      | float64 | 1.5                    | scan | scans "orders" |
+      | timestamp | "2026-03-01T10:00:00Z" | utf8    | "2026-03-01T10:00:00Z" | read | reads "orders" |
+      | int64     | 7                      | utf8    | "7"                    | fold | folds "orders" |
+
+  @store.reconcile.part-columns#scalar
+  Scenario: a part of integers in a column of floats is as good as any
+    Given a table "orders" without a key
+    And alpha lands as run "one" into "orders", with thing as int64, the rows {"id":1,"thing":7}
+    And alpha lands as run "two" into "orders", with thing as float64, the rows {"id":2,"thing":0.5}
+    When alpha reads "orders"
+    Then the read succeeds
+    And alpha reads 2 rows of "orders"
+
   @store.reconcile.part-columns#deep
   Scenario Outline: a part whose columns nest without end is refused, asked to <what>
     Given alpha has landed 2 rows of "readings" as run "one"

@@ -95,6 +95,9 @@ func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation,
 		if kind := fmt.Sprint(len(fine) > 0, seen.Schema); !alike[kind] {
 			alike[kind] = true
 			examples = append(examples, name)
+			if err := scalarsAsStored(fsys, t, f); err != nil {
+				return rel, err
+			}
 		}
 		if len(fine) > 0 {
 			turned.add(f, name, i)
