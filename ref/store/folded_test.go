@@ -124,6 +124,9 @@ func damageIndex(t *rapid.T, m *vfs.Mem, tab *Table, id string) {
 		if err != nil {
 			return []byte("gone")
 		}
+		if len(data) == 0 {
+			return []byte("cut") // an earlier damage left nothing
+		}
 		return data
 	}
 	if len(files) == 0 {
