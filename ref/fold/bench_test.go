@@ -144,6 +144,26 @@ func BenchmarkQuery(b *testing.B) {
 
 const dedup = " QUALIFY ROW_NUMBER() OVER (PARTITION BY id ORDER BY _ingested_at DESC, _run_id DESC, _row_seq DESC) = 1"
 
+// foldVersus stages passes over table t, and has DuckDB deduplicate and copy the same files.
+func foldVersus(b *testing.B, st *store.Store) {
+	b.Helper()
+	files := fileList(b, st, "t")
+	var v versus
+	for b.Loop() {
+		var staged *Staged
+		v.us(b, func() (err error) {
+			staged, err = Stage(context.Background(), st, Options{Table: "t"})
+			return err
+		})
+		out := filepath.Join(b.TempDir(), "out.parquet")
+		v.them(b, "COPY (SELECT * FROM "+files+dedup+" ORDER BY id) TO "+duck.Text(out)+" (FORMAT parquet, COMPRESSION zstd)")
+		if err := staged.Discard(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	v.report(b)
+}
+
 // BenchmarkFold: a keyed pass over 1,000 runs of 1 k rows, against DuckDB's own deduplication and COPY of the same files. coarse has
 // no instant with digits below the microsecond; fine has one in every row, which DuckDB on its own does not see.
 func BenchmarkFold(b *testing.B) {
@@ -161,21 +181,7 @@ func BenchmarkFold(b *testing.B) {
 			if err := session.Close(); err != nil {
 				b.Fatal(err)
 			}
-			files := fileList(b, st, "t")
-			var v versus
-			for b.Loop() {
-				var staged *Staged
-				v.us(b, func() (err error) {
-					staged, err = Stage(context.Background(), st, Options{Table: "t"})
-					return err
-				})
-				out := filepath.Join(b.TempDir(), "out.parquet")
-				v.them(b, "COPY (SELECT * FROM "+files+dedup+" ORDER BY id) TO "+duck.Text(out)+" (FORMAT parquet, COMPRESSION zstd)")
-				if err := staged.Discard(); err != nil {
-					b.Fatal(err)
-				}
-			}
-			v.report(b)
+			foldVersus(b, st)
 		})
 	}
 }
@@ -190,21 +196,7 @@ func BenchmarkDelta(b *testing.B) {
 		b.Fatal(err)
 	}
 	more(b, st, session, "t", 5000, 10, 1000)
-	files := fileList(b, st, "t")
-	var v versus
-	for b.Loop() {
-		var staged *Staged
-		v.us(b, func() (err error) {
-			staged, err = Stage(context.Background(), st, Options{Table: "t"})
-			return err
-		})
-		out := filepath.Join(b.TempDir(), "out.parquet")
-		v.them(b, "COPY (SELECT * FROM "+files+dedup+" ORDER BY id) TO "+duck.Text(out)+" (FORMAT parquet, COMPRESSION zstd)")
-		if err := staged.Discard(); err != nil {
-			b.Fatal(err)
-		}
-	}
-	v.report(b)
+	foldVersus(b, st)
 }
 
 // BenchmarkAppends: the life of a table of n runs of 500 rows, folded after each. What its passes have written is told per row and per
