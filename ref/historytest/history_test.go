@@ -1,13 +1,14 @@
 // Package historytest drives random histories through the real packages and compares every read with a model that was written from
 // the law alone: a read answers the same before and after any fold, for every bound, over every history.
 //
-// 200 histories by default, the same every time; CONTEXTFUL_HISTORIES=10000 asks for as many, from a seed of the clock. A history that
+// 200 histories by default, the same every time; CONTEXTFUL_HISTORIES=10000 asks for as many, from a seed of their own. A history that
 // fails is shrunk, printed, and can be asked again by the -rapid.seed it names.
 package historytest
 
 import (
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
@@ -279,7 +280,7 @@ func TestHistories(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		count, seed = n, strconv.FormatInt(time.Now().UnixNano(), 10)
+		count, seed = n, strconv.FormatUint(rand.Uint64(), 10)
 	}
 	given := map[string]bool{}
 	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
