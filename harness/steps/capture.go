@@ -222,10 +222,6 @@ func snapshotOf(w *world.World, node, kind, name string) (string, error) {
 }
 
 func readsCapture(ctx context.Context, node, table, run string, t *godog.Table) error {
-	rows, err := world.RowsOf(cells(t))
-	if err != nil {
-		return err
-	}
 	w := world.From(ctx)
 	id, err := snapshotOf(w, node, "capture", run)
 	if err != nil {
@@ -235,12 +231,11 @@ func readsCapture(ctx context.Context, node, table, run string, t *godog.Table) 
 	if err != nil {
 		return err
 	}
-	columns := cells(t)[0]
 	what := fmt.Sprintf("what %s reads of %q in capture %s", node, table, run)
-	if err := verify.SameSet("the columns of "+what, columns, got.Columns); err != nil {
+	if err := verify.SameSet("the columns of "+what, cells(t)[0], got.Columns); err != nil {
 		return err
 	}
-	return verify.SameRows(what, world.GridOf(rows).Select(columns...), got.Select(columns...))
+	return sameTable(what, t, got)
 }
 
 func answersCapture(ctx context.Context, node, run, sql string, t *godog.Table) error {
@@ -253,12 +248,7 @@ func answersCapture(ctx context.Context, node, run, sql string, t *godog.Table) 
 	if err != nil {
 		return err
 	}
-	rows, err := world.RowsOf(cells(t))
-	if err != nil {
-		return err
-	}
-	columns := cells(t)[0]
-	return verify.SameRows(fmt.Sprintf("what %s answers to %s in capture %s", node, sql, run), world.GridOf(rows).Select(columns...), got.Select(columns...))
+	return sameTable(fmt.Sprintf("what %s answers to %s in capture %s", node, sql, run), t, got)
 }
 
 func readsIn(ctx context.Context, node, table, kind, name string) error {
@@ -286,10 +276,5 @@ func readsAtHorizon(ctx context.Context, node, table, horizon string, t *godog.T
 	if err != nil {
 		return err
 	}
-	rows, err := world.RowsOf(cells(t))
-	if err != nil {
-		return err
-	}
-	columns := cells(t)[0]
-	return verify.SameRows(fmt.Sprintf("what %s reads of %q at the horizon %s", node, table, horizon), world.GridOf(rows).Select(columns...), got.Select(columns...))
+	return sameTable(fmt.Sprintf("what %s reads of %q at the horizon %s", node, table, horizon), t, got)
 }

@@ -95,16 +95,6 @@ func readsUnder(ctx context.Context, node, how, table, phrase string, t *godog.T
 	return sameTable(fmt.Sprintf("what %s %s of %q under %s", node, how, table, phrase), t, got)
 }
 
-// sameTable compares the columns that a feature's table names.
-func sameTable(what string, t *godog.Table, got inspect.Grid) error {
-	rows, err := world.RowsOf(cells(t))
-	if err != nil {
-		return err
-	}
-	columns := cells(t)[0]
-	return verify.SameRows(what, world.GridOf(rows).Select(columns...), got.Select(columns...))
-}
-
 func readsColumnsUnder(ctx context.Context, node, how, table, phrase, columns string) error {
 	got, err := boundedGrid(ctx, node, how, table, phrase)
 	if err != nil {

@@ -65,19 +65,23 @@ func readsRows(ctx context.Context, node, table string, t *godog.Table) error {
 }
 
 func readsRowsAsOf(ctx context.Context, node, table, asOf string, t *godog.Table) error {
-	rows, err := world.RowsOf(cells(t))
-	if err != nil {
-		return err
-	}
-	columns := cells(t)[0]
-	want := world.GridOf(rows).Select(columns...)
 	return each(ctx, node, func(w *world.World, n *world.Node) error {
 		got, err := w.ReadAll(ctx, n, table, "as_of", asOf)
 		if err != nil {
 			return err
 		}
-		return verify.SameRows(fmt.Sprintf("what %s reads of %q", n.Name, table), want, got.Select(columns...))
+		return sameTable(fmt.Sprintf("what %s reads of %q", n.Name, table), t, got)
 	})
+}
+
+// sameTable compares the columns that a feature's table names.
+func sameTable(what string, t *godog.Table, got inspect.Grid) error {
+	rows, err := world.RowsOf(cells(t))
+	if err != nil {
+		return err
+	}
+	columns := cells(t)[0]
+	return verify.SameRows(what, world.GridOf(rows).Select(columns...), got.Select(columns...))
 }
 
 func readsCount(ctx context.Context, node, count, table string) error {

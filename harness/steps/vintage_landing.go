@@ -57,12 +57,7 @@ func runHolds(ctx context.Context, run, table, node string, t *godog.Table) erro
 	if err != nil {
 		return err
 	}
-	rows, err := world.RowsOf(cells(t))
-	if err != nil {
-		return err
-	}
-	columns := cells(t)[0]
-	return verify.SameRows(fmt.Sprintf("the rows of run %s of %q on %s", run, table, node), world.GridOf(rows).Select(columns...), grid.Select(columns...))
+	return sameTable(fmt.Sprintf("the rows of run %s of %q on %s", run, table, node), t, grid)
 }
 
 // runsHoldCount counts the rows of two runs, of which one may not have been committed.
