@@ -5,12 +5,10 @@ import (
 
 	"contextful/ref/capture"
 	"contextful/ref/fold"
-	"contextful/ref/land"
 )
 
 func (a *app) captureCommand() *cobra.Command {
-	var rows, format, run, site string
-	var types []string
+	var f landingFlags
 	cmd := &cobra.Command{
 		Use:   "capture <table>",
 		Short: "Capture the documents of a file as one snapshot",
@@ -28,31 +26,20 @@ its own.` + exitHelp,
 			if err != nil {
 				return err
 			}
-			if site == "" {
-				site = s.store.Node()
-			}
-			o := land.Options{Table: args[0], InputName: rows, Format: formatOf(format, rows), RunID: run, SiteID: site}
-			if o.Types, err = typeFlags(types); err != nil {
-				return err
-			}
-			if o.TempDir, err = s.scratch(); err != nil {
-				return err
+			if f.site == "" {
+				f.site = s.store.Node()
 			}
 			engine, err := a.engine(s)
 			if err != nil {
 				return err
 			}
-			input, err := a.input(rows)
+			o, end, err := f.open(a, s, args[0])
 			if err != nil {
 				return err
 			}
-			defer input.Close()
-			o.Input = input
-			bar := a.progress("landing", "rows")
-			o.Progress = func(n int64) { bar.at(n, 0) }
 			r, err := capture.Run(cmd.Context(), s.store, capture.Options{Land: o,
 				Fold: fold.Options{Engine: engine, Progress: func(line string) { a.log("%s", line) }}})
-			bar.end()
+			end()
 			if r.Landed.RunID != "" {
 				s.noteLanding(cmd.Context(), args[0], r.Landed)
 			}
@@ -66,11 +53,10 @@ its own.` + exitHelp,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&rows, "rows", "", "file of documents, - for standard input")
-	flags.StringVar(&format, "format", "", "jsonl, csv or parquet (default: by the file's name, else jsonl)")
-	flags.StringVar(&run, "run-id", "", "name of the run (default: after the rows, so that the same rows are the same capture)")
-	flags.StringVar(&site, "site-id", "", "where the documents come from, kept as _site_id (default: this node)")
-	flags.StringArrayVar(&types, "type", nil, "column=type, such as leak_score=float64; repeatable")
+	flags.StringVar(&f.rows, "rows", "", "file of documents, - for standard input")
+	flags.StringVar(&f.run, "run-id", "", "name of the run (default: after the rows, so that the same rows are the same capture)")
+	flags.StringVar(&f.site, "site-id", "", "where the documents come from, kept as _site_id (default: this node)")
+	f.shared(cmd, "leak_score=float64")
 	_ = cmd.MarkFlagRequired("rows") // fails only for a flag that does not exist
 	return cmd
 }

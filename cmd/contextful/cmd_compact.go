@@ -86,15 +86,7 @@ func (a *app) foldAll(ctx context.Context, s *session, all bool) error {
 			}
 		}
 	}
-	if a.json {
-		if err := encode(a.stdout, result); err != nil {
-			return err
-		}
-	}
-	if failed != nil {
-		return reportedError{failed}
-	}
-	return nil
+	return a.finish(result, failed)
 }
 
 // due asks whether a table is due, and how many runs wait in it.
@@ -109,6 +101,20 @@ func (a *app) due(ctx context.Context, s *session, table string) (bool, int, err
 	}
 	due, waiting := fold.Due(view, s.store.Clock().Now())
 	return due, waiting, nil
+}
+
+// finish ends a command over several things, each of which was printed as it came: with --json the whole result, and an exit that says
+// whether any of them failed.
+func (a *app) finish(result any, failed error) error {
+	if a.json {
+		if err := encode(a.stdout, result); err != nil {
+			return err
+		}
+	}
+	if failed != nil {
+		return reportedError{failed}
+	}
+	return nil
 }
 
 // reportedError was already printed, table by table.

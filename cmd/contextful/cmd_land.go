@@ -25,9 +25,42 @@ rows again writes nothing and says so; with other rows it refuses (StoreRunConfl
 
 A file without a row is refused (StoreInputEmpty), unless --complete says that it is all there is of a table that is replaced.`
 
+// landingFlags say what is landed: by land and, as documents, by capture.
+type landingFlags struct {
+	rows, format, run, site string
+	types                   []string
+}
+
+func (f *landingFlags) shared(cmd *cobra.Command, example string) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.format, "format", "", "jsonl, csv or parquet (default: by the file's name, else jsonl)")
+	flags.StringArrayVar(&f.types, "type", nil, "column=type, such as "+example+"; repeatable")
+}
+
+// open makes a landing of the flags, its input open and its progress shown. end closes both.
+func (f *landingFlags) open(a *app, s *session, table string) (o land.Options, end func(), err error) {
+	o = land.Options{Table: table, InputName: f.rows, Format: formatOf(f.format, f.rows), RunID: f.run, SiteID: f.site}
+	if o.Types, err = typeFlags(f.types); err != nil {
+		return o, nil, err
+	}
+	if o.TempDir, err = s.scratch(); err != nil {
+		return o, nil, err
+	}
+	input, err := a.input(f.rows)
+	if err != nil {
+		return o, nil, err
+	}
+	o.Input = input
+	bar := a.progress("landing", "rows")
+	o.Progress = func(n int64) { bar.at(n, 0) }
+	return o, func() {
+		bar.end()
+		_ = input.Close() // it was only read
+	}, nil
+}
+
 func (a *app) landCommand() *cobra.Command {
-	var rows, format, run, site string
-	var types []string
+	var f landingFlags
 	var complete bool
 	cmd := &cobra.Command{
 		Use:   "land <table>",
@@ -41,23 +74,13 @@ func (a *app) landCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o := land.Options{Table: args[0], InputName: rows, Format: formatOf(format, rows), RunID: run, SiteID: site, Complete: complete}
-			if o.Types, err = typeFlags(types); err != nil {
-				return err
-			}
-			if o.TempDir, err = s.scratch(); err != nil {
-				return err
-			}
-			input, err := a.input(rows)
+			o, end, err := f.open(a, s, args[0])
 			if err != nil {
 				return err
 			}
-			defer input.Close()
-			o.Input = input
-			bar := a.progress("landing", "rows")
-			o.Progress = func(n int64) { bar.at(n, 0) }
+			o.Complete = complete
 			report, err := land.Run(cmd.Context(), s.store, o)
-			bar.end()
+			end()
 			if err != nil {
 				return err
 			}
@@ -66,11 +89,10 @@ func (a *app) landCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&rows, "rows", "", "file of rows, - for standard input")
-	flags.StringVar(&format, "format", "", "jsonl, csv or parquet (default: by the file's name, else jsonl)")
-	flags.StringVar(&run, "run-id", "", "name of the run, one segment of letters, digits, '.', '_', '-'")
-	flags.StringVar(&site, "site-id", "", "where the rows come from, kept as _site_id")
-	flags.StringArrayVar(&types, "type", nil, "column=type, such as revised_at=timestamp; repeatable")
+	flags.StringVar(&f.rows, "rows", "", "file of rows, - for standard input")
+	flags.StringVar(&f.run, "run-id", "", "name of the run, one segment of letters, digits, '.', '_', '-'")
+	flags.StringVar(&f.site, "site-id", "", "where the rows come from, kept as _site_id")
+	f.shared(cmd, "revised_at=timestamp")
 	flags.BoolVar(&complete, "complete", false, "the rows are all there is: without one, a table of write_mode \"replace\" is emptied")
 	for _, name := range []string{"rows", "run-id", "site-id"} {
 		_ = cmd.MarkFlagRequired(name) // fails only for a flag that does not exist

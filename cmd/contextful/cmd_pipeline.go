@@ -125,15 +125,7 @@ func (a *app) runPipelines(ctx context.Context, s *session, chosen []*decl.Pipel
 			}
 		}
 	}
-	if a.json {
-		if err := encode(a.stdout, result); err != nil {
-			return err
-		}
-	}
-	if failed != nil {
-		return reportedError{failed}
-	}
-	return nil
+	return a.finish(result, failed)
 }
 
 // reportPull prints a refusal as it happens, and writes the journal.
@@ -225,17 +217,10 @@ func (a *app) reportFindings(p *decl.Project, findings []pipeline.Finding) error
 		a.refuse(err)
 		failed = errors.Join(failed, err)
 	}
-	if a.json {
-		if err := encode(a.stdout, report); err != nil {
-			return err
-		}
-	} else if failed == nil {
+	if !a.json && failed == nil {
 		if err := a.print(nil, "ok: %s, %s", count(int64(len(p.Pipelines)), "pipeline"), count(int64(len(p.Tables)), "table")); err != nil {
 			return err
 		}
 	}
-	if failed != nil {
-		return reportedError{failed}
-	}
-	return nil
+	return a.finish(report, failed)
 }
