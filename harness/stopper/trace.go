@@ -1,7 +1,6 @@
 package stopper
 
 import (
-	"bufio"
 	"os"
 	"regexp"
 	"strconv"
@@ -51,6 +50,8 @@ type Trace struct {
 	calls []Call
 	held  bool
 	proc  Process
+
+	late bool // of follow, until hit is closed
 }
 
 // New prepares a trace of a set of calls. Only calls whose arguments hold a path that begins with within count; glob, if
@@ -126,57 +127,63 @@ var (
 	result  = regexp.MustCompile(`\) += (-?\d+|\?)`)
 )
 
-// quiet is how long the log may rest before a process that may have been stopped twice for one waking is woken again.
-const quiet = 20 * time.Millisecond
+// quiet is how long the log may rest before a process that may have been stopped twice for one waking is woken again; still
+// is how often one that is to be woken is looked at until all its threads stand.
+const quiet, still = 20 * time.Millisecond, time.Millisecond
 
-// patience is how many such rests a process is given that does not look stopped: on a busy machine a stop may be on its way,
-// and to wake it then would take the stop back and let it run past its call.
-const patience = 25
+// patience is how many looks a process is given that never stands still, before it is woken all the same.
+const patience = 2000
 
+// follow reads the log. It wakes the process only where it stands still and the log has been read to its end: strace writes a
+// call before it stops the process for it, so to wake one whose log has a line unread might take back the very stop that is
+// waited for, and the process would run past its call.
 func (t *Trace) follow(p Process, at int, act Action) {
 	defer close(t.done)
 	defer func() { _ = t.read.Close() }()
 	open := map[string]string{} // pid → the unfinished call
 	seen := map[string]bool{}   // threads that made a call
-	reached, fresh, rests := false, false, 0
-	lines := t.lines()
-	// Before the first line strace may still be about to take hold of the process, which waits for it in a stop of its own:
-	// to wake it out of that would let it run untraced.
-	rest := time.NewTimer(quiet)
-	rest.Stop()
-	defer rest.Stop()
+	log := &logReader{file: t.read}
+	var reached string // the thread that made the call waited for
+	announced, fresh, stopped, looks := false, false, false, 0
 	for {
-		var line string
-		var more bool
-		select {
-		case line, more = <-lines:
-			if !more {
-				return
+		if stopped && (looks > patience || anyHalted(seen)) && !log.unread() {
+			t.wake(p, act, reached != "")
+			stopped = false
+		}
+		if reached != "" && !announced && !log.unread() {
+			announced = true
+			close(t.hit)
+		}
+		wait := quiet
+		switch {
+		case len(seen) == 0:
+			// Before the first line strace may still be about to take hold of the process, which waits for it in a stop of its
+			// own: to wake it out of that would let it run untraced.
+			wait = 0
+		case stopped:
+			wait = still
+		}
+		line, more, err := log.next(wait)
+		if err != nil {
+			return
+		}
+		if !more {
+			if looks++; !stopped {
+				stopped, looks = true, 0
 			}
-		case <-rest.C:
-			// Before the first line strace itself has the process stopped to get hold of it.
-			if rests++; len(seen) > 0 && (rests%patience == 0 || anyHalted(seen)) {
-				t.wake(p, act, reached)
-			}
-			rest.Reset(quiet)
 			continue
 		}
-		if tid, _, ok := strings.Cut(line, " "); ok {
-			seen[tid] = true
-		}
-		rests = 0
-		rest.Reset(quiet)
+		tid, _, _ := strings.Cut(line, " ")
+		seen[tid] = true
 		switch {
 		case strings.HasSuffix(line, "<unfinished ...>"):
 			if m := entry.FindStringSubmatch(line); m != nil {
 				open[m[1]] = strings.TrimSuffix(line, "<unfinished ...>")
 			}
 		case strings.Contains(line, "--- stopped by SIGSTOP"):
-			// Every thread reports the same stop. To wake the process for a late report of an old stop would wake it out of
-			// the next one, which may be the one it is to be held in.
+			// Every thread reports the same stop.
 			if fresh {
-				fresh = false
-				t.wake(p, act, reached)
+				fresh, stopped, looks = false, true, 0
 			}
 		default:
 			if m := resumed.FindStringSubmatch(line); m != nil {
@@ -184,9 +191,12 @@ func (t *Trace) follow(p Process, at int, act Action) {
 				delete(open, m[1])
 			}
 			fresh = fresh || entry.MatchString(line)
-			if t.take(line) == at && at > 0 && !reached {
-				reached = true
-				t.act(p, act, line)
+			n := t.take(line)
+			if n == at && at > 0 && reached == "" {
+				reached = tid
+				t.act(p, act, tid)
+			} else if n > 0 && tid == reached && !announced {
+				t.late = true // before hit is closed, after which it is read
 			}
 		}
 	}
@@ -201,20 +211,6 @@ func anyHalted(seen map[string]bool) bool {
 		}
 	}
 	return false
-}
-
-// lines reads the log.
-func (t *Trace) lines() <-chan string {
-	out := make(chan string)
-	go func() {
-		defer close(out)
-		sc := bufio.NewScanner(t.read)
-		sc.Buffer(make([]byte, 64<<10), 4<<20)
-		for sc.Scan() {
-			out <- sc.Text()
-		}
-	}()
-	return out
 }
 
 // wake lets a process go on that is not held on purpose.
@@ -268,19 +264,18 @@ func absolute(line string) string {
 // act does what the trace is for. strace has the process stopped by now, or is about to; where two threads made a call at
 // once, letting the first one go on takes the second one's stop back, so it is stopped here once more, by itself: a stop
 // of the group would stop strace.
-func (t *Trace) act(p Process, act Action, line string) {
+func (t *Trace) act(p Process, act Action, thread string) {
 	if act == Kill {
 		_ = p.Kill() // one that has just ended needs no killing
-	} else {
-		t.mu.Lock()
-		t.held = true
-		t.mu.Unlock()
-		if tid, err := strconv.Atoi(entry.FindStringSubmatch(line)[1]); err == nil {
-			_ = syscall.Kill(tid, syscall.SIGSTOP)
-			stand(tid) // what comes next must find it held
-		}
+		return
 	}
-	close(t.hit)
+	t.mu.Lock()
+	t.held = true
+	t.mu.Unlock()
+	if tid, err := strconv.Atoi(thread); err == nil {
+		_ = syscall.Kill(tid, syscall.SIGSTOP)
+		stand(tid) // what comes next must find it held
+	}
 }
 
 // Resume lets a held process go on; later calls stop it no more than for a moment.
@@ -294,6 +289,9 @@ func (t *Trace) Resume() error {
 
 // Reached is closed when the process is at the call: killed, or held there.
 func (t *Trace) Reached() <-chan struct{} { return t.hit }
+
+// Late reports, once Reached is closed, that the thread had made another call by the time it was held.
+func (t *Trace) Late() bool { return t.late }
 
 // Done is closed when the log has ended, which is when the process has.
 func (t *Trace) Done() <-chan struct{} { return t.done }

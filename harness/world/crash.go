@@ -89,6 +89,9 @@ func (w *World) HoldAt(ctx context.Context, n *Node, verb sut.Verb, args sut.Arg
 	defer cancel()
 	select {
 	case <-t.Reached():
+		if t.Late() {
+			return nil, fmt.Errorf("%s's %s went on past its %s number %d of %q before it could be held there", n.Name, verb, word, nth, glob)
+		}
 		return task, nil
 	case <-task.Done():
 		return nil, fmt.Errorf("%s's %s ended without a %s number %d of %q: nothing was held: %s", n.Name, verb, word, nth, glob, verify.Outcome(task.Result()))
