@@ -951,6 +951,19 @@ Feature: lay-out
     Then the report says 2 rows, replayed
     And alpha reads of "trades" exactly the rows landed
 
+  @store.lay-out.run-folded-replay#replay
+  Scenario: a folded run that was collected is replayed whatever became of the store's own notes
+    Given a table "trades" without a key
+    And alpha has landed 3 rows of "trades" as run "one"
+    And alpha has landed 2 rows of "trades" as run "two"
+    And alpha has folded "trades"
+    And alpha has landed 2 rows of "trades" as run "last"
+    And run "one" of "trades" is collected on alpha
+    And what alpha keeps of "trades" for itself alone is damaged
+    When alpha lands run "one" of "trades" again
+    Then the report says 3 rows, replayed
+    And alpha reads of "trades" exactly the rows landed
+
   @store.lay-out.run-folded-replay#conflict
   Scenario: other rows under the id of a collected run are a conflict
     Given a table "trades" without a key

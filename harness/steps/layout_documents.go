@@ -30,6 +30,7 @@ func registerLayoutDocuments(s *Suite) {
 	s.Step(`^another writer's manifest of run "([^"]*)" of "([^"]*)" comes to (\w+)$`, rivalManifest)
 	s.Step(`^the manifest of run "([^"]*)" of "([^"]*)" on (\w+) is still the other writer's$`, rivalKept)
 	s.Step(`^run "([^"]*)" of "([^"]*)" is collected on (\w+)$`, runCollected)
+	s.Step(`^what (\w+) keeps of "([^"]*)" for itself alone is damaged$`, ownFilesDamaged)
 	s.Step(`^a complete snapshot of other rows, made (after|just before) the pointer's, comes into "([^"]*)" on (\w+)$`, strayComes)
 }
 
@@ -206,6 +207,33 @@ func runCollected(ctx context.Context, run, table, node string) error {
 		return err
 	}
 	return os.RemoveAll(dir)
+}
+
+// ownFilesDamaged turns a bit of each byte in the last quarter of the files that lie beside a table's data and say nothing to
+// another reader: the implementation's own, if it has any. The lay-out's high-water mark is not one of them.
+func ownFilesDamaged(ctx context.Context, node, table string) error {
+	dir := world.From(ctx).Node(node).TablePath(table, "")
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		path := filepath.Join(dir, e.Name())
+		if !e.Type().IsRegular() || inspect.Meaningful(path) || e.Name() == "_commit_seq" {
+			continue
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for i := len(data) * 3 / 4; i < len(data); i++ {
+			data[i] ^= 0x10
+		}
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // strayComes folds other rows in a table of the same shape and copies that snapshot in under a later or an earlier

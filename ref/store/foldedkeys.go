@@ -21,12 +21,20 @@ import (
 // right for as long as the pointer names that snapshot.
 //
 // It holds fingerprints of the run keys, sorted: a key whose fingerprint is not in it is not folded, and the index is read
-// only for one whose is. Layout: 8 bytes foldedKeysMagic, the snapshot id padded with zeros to 48 bytes, then one 64-bit
-// little-endian number for each key.
+// only for one whose is. A fingerprint that got lost would let a folded run land once more, so nothing is believed but
+// what matches its sum: a cache that is damaged, or another table's, is none, and the index is read. Layout, numbers little-endian:
+//
+//	header  8 bytes foldedKeysMagic, the snapshot id padded with zeros to 48 bytes, 8 bytes count of keys
+//	pages   of up to foldedKeysPage keys of 8 bytes, each page followed by the first 8 bytes of the SHA-256 of the table's
+//	        name, a zero, the header, 8 bytes number of the page from 0, and the page's keys
+//
+// A page is what a look at it reads and sums, so that a look costs little however long the cache is.
 const (
 	foldedKeysName   = ".folded_keys"
-	foldedKeysMagic  = "cxfold01"
-	foldedKeysHeader = 56
+	foldedKeysMagic  = "cxfold02"
+	foldedKeysNamed  = 56 // bytes of the header before the count
+	foldedKeysHeader = 64
+	foldedKeysPage   = 511 // with its sum 4,096 bytes
 )
 
 // FoldedAs tells what the table's chain folds of one run key, for a landing under it that found no manifest
@@ -64,14 +72,41 @@ func fingerprint(runKey string) uint64 {
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
+// foldedKeysFor is the header up to the count.
 func foldedKeysFor(snapshot string) []byte {
-	head := make([]byte, foldedKeysHeader)
+	head := make([]byte, foldedKeysNamed)
 	copy(head, foldedKeysMagic)
 	copy(head[len(foldedKeysMagic):], snapshot)
 	return head
 }
 
-// cachedKey asks the cache: ok is false where it is of another snapshot or not whole.
+// foldedKeysSum is what follows a page: it depends on all that makes the page's keys the right ones.
+func foldedKeysSum(table string, head []byte, page uint64, keys []byte) []byte {
+	h := sha256.New()
+	h.Write(append([]byte(table), 0))
+	h.Write(head)
+	h.Write(binary.LittleEndian.AppendUint64(nil, page))
+	h.Write(keys)
+	return h.Sum(nil)[:8]
+}
+
+// foldedKeys is a whole cache: prints are sorted here. One without keys has one page, so that there is a sum.
+func foldedKeys(table, snapshot string, prints []uint64) []byte {
+	slices.Sort(prints)
+	head := binary.LittleEndian.AppendUint64(foldedKeysFor(snapshot), uint64(len(prints)))
+	data := slices.Clone(head)
+	for page := uint64(0); page == 0 || len(prints) > 0; page++ {
+		n, start := min(len(prints), foldedKeysPage), len(data)
+		for _, p := range prints[:n] {
+			data = binary.LittleEndian.AppendUint64(data, p)
+		}
+		data = append(data, foldedKeysSum(table, head, page, data[start:])...)
+		prints = prints[n:]
+	}
+	return data
+}
+
+// cachedKey asks the cache: ok is false where it is of another snapshot or table, or not whole.
 func (l *Lock) cachedKey(snapshot, runKey string) (maybe, ok bool) {
 	f, err := l.t.s.opts.FS.Open(path.Join(l.t.Dir(), foldedKeysName))
 	if err != nil {
@@ -80,22 +115,34 @@ func (l *Lock) cachedKey(snapshot, runKey string) (maybe, ok bool) {
 	defer f.Close()
 	size, err := f.Seek(0, io.SeekEnd)
 	head := make([]byte, foldedKeysHeader)
-	if err != nil || size < foldedKeysHeader || (size-foldedKeysHeader)%8 != 0 {
+	if err != nil || size < foldedKeysHeader {
 		return false, false
 	}
-	if _, err := f.ReadAt(head, 0); err != nil || !bytes.Equal(head, foldedKeysFor(snapshot)) {
+	if _, err := f.ReadAt(head, 0); err != nil || !bytes.Equal(head[:foldedKeysNamed], foldedKeysFor(snapshot)) {
 		return false, false
 	}
-	want, n, whole := fingerprint(runKey), int(size-foldedKeysHeader)/8, true
-	at := func(i int) uint64 {
-		var b [8]byte
-		if _, err := f.ReadAt(b[:], foldedKeysHeader+8*int64(i)); err != nil {
-			whole = false
-		}
-		return binary.LittleEndian.Uint64(b[:])
+	n := int64(min(binary.LittleEndian.Uint64(head[foldedKeysNamed:]), uint64(size/8)))
+	pages := max(1, (n+foldedKeysPage-1)/foldedKeysPage)
+	if size != foldedKeysHeader+8*(n+pages) {
+		return false, false
 	}
-	i := sort.Search(n, func(i int) bool { return at(i) >= want })
-	return i < n && at(i) == want, whole
+	whole := true
+	page := func(i int64) []byte {
+		count := min(n-i*foldedKeysPage, foldedKeysPage)
+		b := make([]byte, 8*(count+1))
+		_, err := f.ReadAt(b, foldedKeysHeader+i*8*(foldedKeysPage+1))
+		keys, sum := b[:8*count], b[8*count:]
+		whole = whole && err == nil && bytes.Equal(sum, foldedKeysSum(l.t.name, head, uint64(i), keys))
+		return keys
+	}
+	at := func(keys []byte, i int) uint64 { return binary.LittleEndian.Uint64(keys[8*i:]) }
+	want := fingerprint(runKey)
+	// The last page that begins at or below the key is where it is, if it is anywhere.
+	later := sort.Search(int(pages)-1, func(i int) bool { return at(page(int64(i)+1), 0) > want })
+	keys := page(int64(later))
+	count := len(keys) / 8
+	i := sort.Search(count, func(i int) bool { return at(keys, i) >= want })
+	return i < count && at(keys, i) == want, whole
 }
 
 // cacheKeys writes the cache, synced, so that a power cut leaves the old one or this one. What fails here costs the next
@@ -105,12 +152,7 @@ func (l *Lock) cacheKeys(snapshot string, f *Folded) {
 	for k := range f.Keys() {
 		prints = append(prints, fingerprint(k))
 	}
-	slices.Sort(prints)
-	data := foldedKeysFor(snapshot)
-	for _, p := range prints {
-		data = binary.LittleEndian.AppendUint64(data, p)
-	}
-	_ = vfs.WriteAtomic(l.t.s.opts.FS, path.Join(l.t.Dir(), foldedKeysName), data)
+	_ = vfs.WriteAtomic(l.t.s.opts.FS, path.Join(l.t.Dir(), foldedKeysName), foldedKeys(l.t.name, snapshot, prints))
 }
 
 // CommittedRows answers how many rows of a run are committed in this table, on all nodes (store.lay-out.folded-committed):

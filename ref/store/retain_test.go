@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"path"
@@ -274,19 +275,67 @@ func TestFoldedAsIsCheap(t *testing.T) {
 	if ask("fresh/alpha") != nil || ask("r2/beta") != nil || m.Count(vfs.OpOpen) != 4 {
 		t.Fatalf("a fresh key costs %v", m.Journal())
 	}
-	// A cache of another snapshot, a torn one and none: none of them hides a folded run.
+	// A cache of another snapshot or table, a torn one and one with a bit turned anywhere: none of them hides a folded run.
 	cache := path.Join(tab.Dir(), foldedKeysName)
 	data, err := vfs.ReadFile(m, cache, 1<<20)
 	must(t, err)
-	for name, text := range map[string]string{"torn": string(data[:len(data)-3]), "short": "x", "empty": "",
-		"another's": string(slices.Concat(foldedKeysFor(ids[1]), data[foldedKeysHeader:foldedKeysHeader+8]))} {
+	prints := []uint64{fingerprint("another/alpha")}
+	wrong := map[string][]byte{"torn": data[:len(data)-3], "a key short": data[:len(data)-8], "short": []byte("x"), "empty": nil,
+		"another snapshot's": foldedKeys("events", ids[1], prints), "another table's": foldedKeys("eventful", ids[5], prints)}
+	for i := 0; i < len(data); i += 3 {
+		wrong[fmt.Sprintf("other in byte %d", i)] = slices.Concat(data[:i], []byte{data[i] ^ 0x20}, data[i+1:])
+	}
+	for name, text := range wrong {
 		must(t, m.Remove(cache))
 		f, err := m.Create(cache)
 		must(t, err)
-		_, err = f.Write([]byte(text))
+		_, err = f.Write(text)
 		must(t, errors.Join(err, f.Close()))
-		if ask("r0/alpha") == nil || ask("fresh/alpha") != nil {
-			t.Errorf("a cache that is %s was believed", name)
+		for i := range ids {
+			if ask(fmt.Sprintf("r%d/alpha", i)) == nil {
+				t.Errorf("a cache that is %s was believed", name)
+			}
+		}
+		if ask("fresh/alpha") != nil {
+			t.Errorf("%s: a fresh key was found", name)
+		}
+		if again, err := vfs.ReadFile(m, cache, 1<<20); err != nil || !bytes.Equal(again, data) {
+			t.Errorf("%s: the cache was not made again: %v", name, err)
+		}
+	}
+}
+
+// A look finds each key and no other, whatever the number of pages, and one that is damaged anywhere is believed or not: it
+// never hides a key.
+func TestFoldedKeysInPages(t *testing.T) {
+	m, ids := aged(t, 1)
+	tab := handle(t, m, "alpha", 9000)
+	l, err := tab.Lock(bg)
+	must(t, err)
+	defer func() { must(t, l.Release()) }()
+	cache := path.Join(tab.Dir(), foldedKeysName)
+	name := func(i int) string { return fmt.Sprintf("r%d/alpha", i) }
+	for _, n := range []int{0, 1, foldedKeysPage - 1, foldedKeysPage, foldedKeysPage + 1, 3 * foldedKeysPage} {
+		var prints []uint64
+		for i := range n {
+			prints = append(prints, fingerprint(name(i)))
+		}
+		data := foldedKeys("events", ids[0], prints)
+		must(t, vfs.WriteAtomic(m, cache, data))
+		for i := range n + 50 {
+			if maybe, ok := l.cachedKey(ids[0], name(i)); !ok || maybe != (i < n) {
+				t.Fatalf("%d keys, key %d: %t, %t", n, i, maybe, ok)
+			}
+		}
+		for at := foldedKeysHeader; at < len(data); at += 1021 {
+			data[at] ^= 1
+			must(t, vfs.WriteAtomic(m, cache, data))
+			data[at] ^= 1
+			for i := at % 7; i < n; i += 7 {
+				if maybe, ok := l.cachedKey(ids[0], name(i)); ok && !maybe {
+					t.Fatalf("%d keys, byte %d damaged: key %d is hidden", n, at, i)
+				}
+			}
 		}
 	}
 }
