@@ -53,8 +53,8 @@ func mutantsCommand() *cobra.Command {
 	fl.StringVar(&f.sut, "sut", "conform.toml", "describes the reference; its command is replaced by the binaries built here")
 	fl.StringVar(&f.root, "root", ".", "directory of the module's go.mod")
 	fl.StringVar(&f.command, "command", "./cmd/contextful", "the command to break")
-	fl.StringVar(&f.dir, "mutants", "ref/mutants", "directory of the mutants, below root")
-	fl.StringVar(&f.work, "work", "build/mutants", "directory of the binaries, kept for the next time")
+	fl.StringVar(&f.dir, "mutants", "ref/mutants", "directory of the mutants; a relative one is below root")
+	fl.StringVar(&f.work, "work", "build/mutants", "directory of the binaries, kept for the next time; a relative one is below root")
 	fl.StringVar(&f.services, "services", "none", "auto, docker, local or none")
 	fl.DurationVar(&f.limit, "limit", 30*time.Second, "how long one verb of a mutant may take")
 	fl.BoolVar(&f.vet, "vet", false, "run go vet over the mutated packages when they are built")
@@ -66,7 +66,7 @@ func mutants(cmd *cobra.Command, f mutantFlags) error {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(f.root, f.dir)
+	dir := below(f.root, f.dir)
 	if _, err := os.Stat(dir); err != nil {
 		return fmt.Errorf("there are no mutants here: %w (run it from the root of the source tree, or give --root)", err)
 	}
@@ -82,6 +82,14 @@ func mutants(cmd *cobra.Command, f mutantFlags) error {
 		return listMutants(cmd, chosen, law, set)
 	}
 	return hunt(cmd, f, chosen, law, set)
+}
+
+// below is a path of a flag: one that is not absolute begins at the module's root.
+func below(root, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(root, name)
 }
 
 // choose keeps the mutants that a glob covers by id, clause or clause#facet.
@@ -147,7 +155,7 @@ func hunt(cmd *cobra.Command, f mutantFlags, chosen []mutation.Mutant, law *spec
 	log := cmd.ErrOrStderr()
 	started := wall()
 	fmt.Fprintf(log, "building %s with %d mutants\n", f.command, len(chosen))
-	binaries, err := mutation.Builder{Root: f.root, Command: f.command, Dir: filepath.Join(f.root, f.work), Vet: f.vet}.Build(cmd.Context(), chosen)
+	binaries, err := mutation.Builder{Root: f.root, Command: f.command, Dir: below(f.root, f.work), Vet: f.vet}.Build(cmd.Context(), chosen)
 	if err != nil {
 		return err
 	}

@@ -108,6 +108,17 @@ func TestReportDiffAndReplay(t *testing.T) {
 	require.Equal(t, 2, code)
 }
 
+// A path that is absolute is taken as it is; another begins at the root, where the module is.
+func TestMutantsPathsBelowRoot(t *testing.T) {
+	require.Equal(t, filepath.Join("tree", "build", "mutants"), below("tree", filepath.Join("build", "mutants")))
+	require.Equal(t, filepath.FromSlash("/tmp/mutants"), below("tree", filepath.FromSlash("/tmp/mutants")))
+	root, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	said, code := command(t, "mutants", "--list", "--only", "store.fold.triggers", "--root", t.TempDir(), "--mutants", filepath.Join(root, "ref", "mutants"))
+	require.Zero(t, code, said)
+	require.Contains(t, said, "store.fold.triggers")
+}
+
 func TestChooseMutants(t *testing.T) {
 	all := []mutation.Mutant{{ID: "one", Clause: "store.pull.a", Facet: "f"}, {ID: "two", Clause: "store.pull.b"}, {ID: "three", Clause: "store.land.c"}}
 	for glob, want := range map[string]int{"": 3, "store.pull.*": 2, "t*": 2, "*#f": 1, "one": 1} {
