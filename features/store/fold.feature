@@ -938,6 +938,70 @@ Feature: fold
     And every file that alpha's chain of "trades" names is there
     And alpha reads of "trades" exactly the rows landed
 
+  @store.fold.reference-retention#unpublished
+  Scenario Outline: a pass that finds nothing to fold collects nothing, asked <how>
+    Given a node "alpha"
+    And alpha has no bucket
+    And a table "trades" without a key
+    And "trades" declares retain_runs as "2d"
+    And the clock shows "2026-03-01T09:00:00Z"
+    And alpha has landed 3 runs of "trades" and folded each of them
+    And the clock shows "2026-03-09T09:00:00Z"
+    When alpha folds <how>
+    Then the fold succeeds
+    And alpha's store is as it was
+    And alpha's chain of "trades" has 3 snapshots, and ends at its root
+    And alpha reads of "trades" exactly the rows landed
+    Examples:
+      | how         |
+      | "trades"    |
+      | what is due |
+
+  @store.fold.reference-retention#reader
+  Scenario: a read whose files are collected under it is answered from what the table is by then
+    Given a node "alpha"
+    And alpha has no bucket
+    And a table "trades" without a key
+    And "trades" declares retain_runs as "2d"
+    And the clock shows "2026-03-01T09:00:00Z"
+    And alpha has landed 4 rows of "trades" as run "one"
+    And alpha has folded "trades"
+    And alpha has landed 3 rows of "trades" as run "two"
+    And alpha has landed 2 rows of "trades" as run "three"
+    When alpha's read of "trades" is held as it opens the first part
+    And alpha has folded "trades"
+    And the clock shows "2026-03-04T09:00:00Z"
+    And alpha has landed 5 rows of "trades" as run "last"
+    And alpha has folded "trades"
+    And run "two" of "trades" is gone from alpha
+    And run "three" of "trades" is gone from alpha
+    And the held read goes on to its end
+    Then the held read has given exactly the rows landed by now of "trades"
+
+  @store.fold.reference-retention#killed
+  Scenario: a collection that is killed after any removal is ended by the next one
+    Given a node "alpha"
+    And alpha has no bucket
+    And a table "trades" without a key
+    And "trades" declares retain_runs as "2d"
+    And the clock shows "2026-03-01T09:00:00Z"
+    And alpha has landed 2 runs of "trades" and folded each of them
+    And the folded runs of "trades" on alpha are collected
+    And alpha has landed 2 rows of "trades" as run "third"
+    And alpha has folded "trades"
+    And the clock shows "2026-03-04T09:00:00Z"
+    And alpha has landed 2 rows of "trades"
+    When alpha's fold of "trades" is killed after each removal in the table
+    Then alpha reads of "trades" exactly the rows landed
+    And alpha's store checks out
+    And every file that alpha's chain of "trades" names is there
+    When each alpha lands 2 rows of "trades"
+    And alpha folds "trades"
+    Then the fold succeeds
+    And alpha's snapshots of "trades" hold nothing that its chain does not name
+    And nothing of run "third" of "trades" lies on alpha
+    And alpha reads of "trades" exactly the rows landed
+
   @store.fold.reference-retention#bucket
   Scenario: a store with a bucket keeps what its bucket may want
     Given a node "alpha"

@@ -30,7 +30,7 @@ func registerFoldCarried(s *Suite) {
 	s.Step(`^(\w+) lands and folds "([^"]*)" in turn, (\d+(?:, \d+)*) rows, and no tier is full after any$`, landsAndFolds)
 	s.Step(`^(\w+) has landed and folded "([^"]*)" in turn, (\d+(?:, \d+)*) rows$`, hasLandedAndFolded)
 	s.Step(`^(\w+) has landed rows of "([^"]*)" and folded each:$`, hasLandedAndFoldedEach)
-	s.Step(`^(\w+)'s fold of "([^"]*)" is killed after each (mkdir|fsync|rename) in the table$`, foldKilledInTable)
+	s.Step(`^(\w+)'s fold of "([^"]*)" is killed after each (mkdir|fsync|rename|removal) in the table$`, foldKilledInTable)
 	s.Step(`^(\w+)'s (push|leased fold) has written (\d+) parts? of snapshots of "([^"]*)"$`, pushedParts)
 	s.Step(`^every part of (\w+)'s snapshot of "([^"]*)" is what its manifest says$`, partsAsSaid)
 
@@ -49,8 +49,12 @@ type lying struct {
 
 // currentSnapshot reads the snapshot that the pointer names, and none before it: those may be as an older writer left them.
 func currentSnapshot(ctx context.Context, node, table string) (inspect.SnapshotDoc, error) {
-	root := world.From(ctx).Node(node).Root()
-	what := node + "'s snapshot of " + table
+	return pointedSnapshot(world.From(ctx).Node(node), table)
+}
+
+func pointedSnapshot(n *world.Node, table string) (inspect.SnapshotDoc, error) {
+	root := n.Root()
+	what := n.Name + "'s snapshot of " + table
 	p, err := inspect.Pointer(root, table)
 	if err != nil || p.SnapshotID == "" {
 		return inspect.SnapshotDoc{}, verify.Fail(what, "a pointer that names one", fmt.Sprintf("%q, %v", p.SnapshotID, err))
@@ -171,15 +175,17 @@ func ownParts(ctx context.Context, node, table, what, rows string) error {
 }
 
 func allParts(ctx context.Context, node, table, rows string) error {
-	head, err := currentSnapshot(ctx, node, table)
-	if err != nil {
-		return err
-	}
-	got, err := rowsIn(partPaths(head.Parts))
-	if err != nil {
-		return verify.Fail("the parts of "+table, "whole", err)
-	}
-	return verify.Equal(fmt.Sprintf("the rows of each part that %s's snapshot of %q names", node, table), rows, got)
+	return each(ctx, node, func(_ *world.World, n *world.Node) error {
+		head, err := pointedSnapshot(n, table)
+		if err != nil {
+			return err
+		}
+		got, err := rowsIn(partPaths(head.Parts))
+		if err != nil {
+			return verify.Fail("the parts of "+table, "whole", err)
+		}
+		return verify.Equal(fmt.Sprintf("the rows of each part that %s's snapshot of %q names", n.Name, table), rows, got)
+	})
 }
 
 func partsAsSaid(ctx context.Context, node, table string) error {

@@ -370,10 +370,12 @@ func runsList(ctx context.Context, node, table string, rows int, run string) err
 }
 
 func nothingOfRun(ctx context.Context, run, table, node string) error {
-	dir := world.From(ctx).Node(node).TablePath(table, "data/runs/"+run)
-	files, err := inspect.Entries(dir)
-	if err != nil {
-		return err
-	}
-	return verify.Nothing("what lies in "+dir, slices.DeleteFunc(files, func(f string) bool { return strings.HasPrefix(filepath.Base(f), ".") }))
+	return each(ctx, node, func(_ *world.World, n *world.Node) error {
+		dir := n.TablePath(table, "data/runs/"+run)
+		files, err := inspect.Entries(dir)
+		if err != nil {
+			return err
+		}
+		return verify.Nothing("what lies in "+dir, slices.DeleteFunc(files, func(f string) bool { return strings.HasPrefix(filepath.Base(f), ".") }))
+	})
 }

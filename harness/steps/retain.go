@@ -20,6 +20,7 @@ import (
 func registerRetain(s *Suite) {
 	s.Step(`^(\w+) has no bucket$`, hasNoBucket)
 	s.Step(`^(\w+) is given the bucket$`, isGivenBucket)
+	s.Step(`^each (\w+) lands (\d+) rows of "([^"]*)"$`, eachLands)
 	s.Step(`^run "([^"]*)" of "([^"]*)" is gone from (\w+)$`, runGoes)
 	s.Step(`^(\w+)'s chain of "([^"]*)" has (\d+) snapshots?, and (ends at its root|ends there)$`, chainEnds)
 	s.Step(`^every file that (\w+)'s chain of "([^"]*)" names is there$`, namedIsThere)
@@ -29,6 +30,14 @@ func registerRetain(s *Suite) {
 	s.Step(`^the parent of the pointer's snapshot of "([^"]*)" on (\w+) is collected$`, parentCollected)
 	s.Step(`^the message names the instant of the (pointer's|oldest kept) snapshot of "([^"]*)" on (\w+)$`, namesInstant)
 	s.Step(`^(\w+) reads of "([^"]*)" as of that instant the items (none|"[^"]*"(?:(?:, | and )"[^"]*")*)$`, readsAtInstant)
+}
+
+// eachLands lands the same rows under one run on every copy of a node that was killed.
+func eachLands(ctx context.Context, node string, n int, table string) error {
+	w := world.From(ctx)
+	w.Table(table)
+	landing := world.Landing{Table: table, Rows: fresh(w, table, n, 3), Run: w.NextRun(table)}
+	return each(ctx, node, func(w *world.World, n *world.Node) error { return w.Land(ctx, n, landing) })
 }
 
 // runGoes is the other row of an outline in which a run stays.
@@ -91,37 +100,40 @@ func namedFiles(n *world.Node, table string) (parts []inspect.Part, segments []i
 }
 
 func namedIsThere(ctx context.Context, node, table string) error {
-	parts, segments, _, err := namedFiles(world.From(ctx).Node(node), table)
-	if err != nil {
-		return err
-	}
-	missing := inspect.Complete(parts)
-	for _, seg := range segments {
-		if _, err := inspect.SegmentRows(seg); err != nil {
-			missing = append(missing, err.Error())
+	return each(ctx, node, func(_ *world.World, n *world.Node) error {
+		parts, segments, _, err := namedFiles(n, table)
+		if err != nil {
+			return err
 		}
-	}
-	return verify.Nothing(fmt.Sprintf("what %s's chain of %q names and is not as it says", node, table), missing)
+		missing := inspect.Complete(parts)
+		for _, seg := range segments {
+			if _, err := inspect.SegmentRows(seg); err != nil {
+				missing = append(missing, err.Error())
+			}
+		}
+		return verify.Nothing(fmt.Sprintf("what %s's chain of %q names and is not as it says", n.Name, table), missing)
+	})
 }
 
 func nothingUnnamed(ctx context.Context, node, table string) error {
-	n := world.From(ctx).Node(node)
-	_, _, files, err := namedFiles(n, table)
-	if err != nil {
-		return err
-	}
-	tree, err := n.Tree()
-	if err != nil {
-		return err
-	}
-	var extra []string
-	for path := range tree.Only(inspect.Meaningful) {
-		if strings.HasPrefix(path, "tables/"+table+"/data/snapshots/") && !files[path] {
-			extra = append(extra, path)
+	return each(ctx, node, func(_ *world.World, n *world.Node) error {
+		_, _, files, err := namedFiles(n, table)
+		if err != nil {
+			return err
 		}
-	}
-	slices.Sort(extra)
-	return verify.Nothing(fmt.Sprintf("what lies in %s's snapshots of %q and no snapshot of the chain names", node, table), extra)
+		tree, err := n.Tree()
+		if err != nil {
+			return err
+		}
+		var extra []string
+		for path := range tree.Only(inspect.Meaningful) {
+			if strings.HasPrefix(path, "tables/"+table+"/data/snapshots/") && !files[path] {
+				extra = append(extra, path)
+			}
+		}
+		slices.Sort(extra)
+		return verify.Nothing(fmt.Sprintf("what lies in %s's snapshots of %q and no snapshot of the chain names", n.Name, table), extra)
+	})
 }
 
 func namesOlder(ctx context.Context, node, table, what string) error {

@@ -173,7 +173,7 @@ func (w *RunWriter) Abandon() error {
 		w.finish()
 		return nil
 	}
-	err = fsys.RemoveAll(w.Dir())
+	err = removeHeld(fsys, w.Dir())
 	// The run id's directory may hold other nodes' runs: then this fails, and rightly.
 	_ = fsys.Remove(path.Dir(w.Dir()))
 	w.finish()

@@ -143,7 +143,7 @@ func (p *Pass) Discard() error {
 	if p.writer == nil {
 		return nil
 	}
-	err := p.t.s.opts.FS.RemoveAll(p.Dir())
+	err := removeHeld(p.t.s.opts.FS, p.Dir())
 	p.Close()
 	return writeFailed(p.Rel(), err)
 }

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"path"
 	"strings"
 
@@ -157,7 +159,25 @@ func (l *Lock) removeAbandoned(rel string) (bool, error) {
 	if err != nil || !ok {
 		return false, writeFailed(rel, err)
 	}
-	err = fsys.RemoveAll(l.t.s.Path(rel))
+	err = removeHeld(fsys, l.t.s.Path(rel))
 	_ = held.Unlock() // the file it locked is gone
 	return err == nil, writeFailed(rel, err)
+}
+
+// removeHeld removes a directory whose writer lock the caller holds. The lock's file goes last: what a kill leaves of the
+// directory is an abandoned one's, for the next recovery, or empty.
+func removeHeld(fsys vfs.FS, dir string) error {
+	list, err := fsys.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range list {
+		if e.Name() == key.WriterLockName {
+			continue
+		}
+		if err := fsys.RemoveAll(path.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return fsys.RemoveAll(dir)
 }

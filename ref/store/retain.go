@@ -131,6 +131,7 @@ func (r *retention) snapshots(ctx context.Context, done *Retained) error {
 	for _, id := range ids {
 		rel := key.SnapshotDir(r.l.t.name, id)
 		if stay[id] || r.kept[id] || !r.abandoned(rel) {
+			r.removeEmpty(rel)
 			continue
 		}
 		if _, err := r.remove(ctx, rel); err != nil {
@@ -138,6 +139,12 @@ func (r *retention) snapshots(ctx context.Context, done *Retained) error {
 		}
 	}
 	return nil
+}
+
+// removeEmpty removes a directory in which nothing is, not even a lock: a removal that was killed at its very end left it. Every
+// writer of a store without a bucket makes its directories and locks under the table's lock, which this one holds.
+func (r *retention) removeEmpty(rel string) {
+	_ = r.l.t.s.opts.FS.Remove(r.l.t.s.Path(rel)) // fails where anything is in it, and rightly
 }
 
 // abandoned tells whether a directory has a writer's lock and no manifest: retention or a killed pass left it. One without
@@ -164,7 +171,7 @@ func (r *retention) remove(ctx context.Context, rel string) (bool, error) {
 	return r.holding(rel, func(dir string) error {
 		left, err := r.clear(ctx, rel)
 		if err == nil && !left {
-			err = r.l.t.s.opts.FS.RemoveAll(dir)
+			err = removeHeld(r.l.t.s.opts.FS, dir)
 		}
 		return err
 	})
@@ -242,7 +249,9 @@ func (r *retention) runs(ctx context.Context, done *Retained) error {
 	if err != nil {
 		return err
 	}
+	nodes := map[string]bool{} // runs that have a node's directory
 	for _, ref := range refs {
+		nodes[ref.run] = true
 		if !r.past(ref.key(), created, own) {
 			continue
 		}
@@ -252,6 +261,8 @@ func (r *retention) runs(ctx context.Context, done *Retained) error {
 			return unreadable(rel, err)
 		}
 		if !committed {
+			r.removeEmpty(rel)
+			r.removeEmpty(path.Dir(rel))
 			continue // a landing or a pull at work, or what Recover removes
 		}
 		gone, err := r.remove(ctx, rel)
@@ -260,7 +271,16 @@ func (r *retention) runs(ctx context.Context, done *Retained) error {
 		}
 		if gone {
 			done.Runs++
-			_ = fsys.Remove(path.Dir(t.s.Path(rel))) // fails while other nodes' runs are in it, and rightly
+			r.removeEmpty(path.Dir(rel)) // not while other nodes' runs are in it
+		}
+	}
+	list, err := t.list(key.RunsDir(t.name))
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		if e.IsDir() && !nodes[e.Name()] {
+			r.removeEmpty(key.RunsDir(t.name) + "/" + e.Name())
 		}
 	}
 	return nil

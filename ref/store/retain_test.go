@@ -235,6 +235,56 @@ func TestRetentionThenPull(t *testing.T) {
 	wantRows(t, tab, Bounds{AsOf: &early}, "r0")
 }
 
+// What a removal that was killed leaves of a directory is known for it: the writer's lock goes last, and an empty one at the next
+// retention.
+func TestKilledRemovalsAreEnded(t *testing.T) {
+	for n := 1; ; n++ {
+		m := vfs.NewMem()
+		for _, name := range []string{key.WriterLockName, "a", "z/part", key.ManifestName} {
+			put(t, m, "d/"+name, "x")
+		}
+		m.CrashAt(n)
+		err := removeHeld(m, root+"/d")
+		fired := m.Down()
+		m.Crash(vfs.CrashKeepsAll)
+		m.CrashAt(0)
+		left := []string{}
+		if there, _ := vfs.Exists(m, root+"/d"); there {
+			left = files(t, m, root+"/d")
+		}
+		if !fired && (err != nil || len(left) > 0) {
+			t.Fatal(left, err)
+		}
+		if len(left) > 0 && !slices.Contains(left, root+"/d/"+key.WriterLockName) {
+			t.Fatalf("killed at operation %d: %v are nobody's", n, left)
+		}
+		if !fired {
+			break
+		}
+	}
+	m, _ := aged(t, 3)
+	tab := handle(t, m, "alpha", 9000)
+	retain := func() {
+		_, err := tab.Retain(bg, at(9000).Time, keepFor)
+		must(t, err)
+	}
+	retain()
+	empty := []string{key.RunDir("events", "r0", "alpha"), key.RunsDir("events") + "/r1", key.SnapshotDir("events", key.SnapshotID(5))}
+	for _, rel := range empty {
+		if there, _ := vfs.Exists(m, root+"/"+rel); there {
+			t.Fatalf("%s is there already", rel)
+		}
+		must(t, m.MkdirAll(root+"/"+rel))
+	}
+	retain()
+	for _, rel := range append(empty, key.RunsDir("events")+"/r0") {
+		if there, err := vfs.Exists(m, root+"/"+rel); there || err != nil {
+			t.Errorf("%s is still there, %v", rel, err)
+		}
+	}
+	wantRows(t, tab, Bounds{}, "r0", "r1", "r2")
+}
+
 // A landing that follows retention counts on from its cache, without reading every manifest.
 func TestRetentionKeepsTheCounter(t *testing.T) {
 	m, _ := aged(t, 3)
