@@ -20,6 +20,8 @@ type File struct {
 	JSON *[]string
 	// Foreign is a run's part of another node, whose types the table's schema may not know yet.
 	Foreign bool
+	// Seen is what colfile.Fits has said of the file and Rows; where it is nil, that is asked.
+	Seen *colfile.Glance
 }
 
 // Table is what a relation is made of. Root is the absolute store root all files lie in. PrimaryKey nil reads the union of all
@@ -176,7 +178,9 @@ func (t *Table) fine(ctx context.Context, fsys vfs.FS, f File) ([]string, error)
 
 // open gives the name under which the engine opens a file, and what its footer says.
 func (s *Session) open(fsys vfs.FS, root string, f File, turn bool) (name string, seen colfile.Glance, err error) {
-	if seen, err = colfile.Fits(fsys, f.Path, f.Rows); err != nil {
+	if f.Seen != nil {
+		seen = *f.Seen
+	} else if seen, err = colfile.Fits(fsys, f.Path, f.Rows); err != nil {
 		return "", seen, err
 	}
 	if !turn {

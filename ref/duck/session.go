@@ -82,12 +82,8 @@ func (s *Session) configure(ctx context.Context, o Options) error {
 	if o.Threads > 0 {
 		settings = append(settings, fmt.Sprintf("SET threads = %d", o.Threads))
 	}
-	for _, text := range settings {
-		if _, err := s.conn.ExecContext(ctx, text); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := s.conn.ExecContext(ctx, strings.Join(settings, "; "))
+	return err
 }
 
 // columnBytes is about what one thread holds of every column of a statement: some vectors of 2,048 values.
@@ -139,12 +135,8 @@ func (s *Session) Int(ctx context.Context, text string) (int64, error) {
 // LockDown closes the session for a caller's SQL: nothing but the given files can be opened, nothing can be installed,
 // attached or set any more.
 func (s *Session) LockDown(ctx context.Context, files []string) error {
-	for _, text := range []string{"SET allowed_paths = " + texts(files), "SET enable_external_access = false", "SET lock_configuration = true"} {
-		if _, err := s.conn.ExecContext(ctx, text); err != nil {
-			return Explain(err)
-		}
-	}
-	return nil
+	_, err := s.conn.ExecContext(ctx, "SET allowed_paths = "+texts(files)+"; SET enable_external_access = false; SET lock_configuration = true")
+	return Explain(err)
 }
 
 // Path gives the name under which DuckDB opens the absolute file name, which lies in the directory root. DuckDB takes every

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"contextful/ref/duck"
@@ -29,7 +30,8 @@ type result struct {
 	shapes  []*shape
 	casts   []string // the type each column is cast to in the result table, "" for none
 	rows    int64
-	cut     bool // there were more rows than the limit
+	cut     bool             // there were more rows than the limit
+	held    [][]driver.Value // all of them, once they have been read and are few
 }
 
 // describe learns names and types of the answer to text (one SELECT, checked) without computing it; prefix defines its tables.
@@ -61,11 +63,9 @@ func (r *result) run(ctx context.Context, prefix, text string, limit int64) erro
 		// One more than asked for tells whether there is more.
 		fmt.Fprintf(&create, " LIMIT %d", limit+1)
 	}
-	_, err := r.session.Exec(ctx, create.String())
-	if err == nil {
-		r.rows, err = r.session.Int(ctx, "SELECT count(*) FROM "+resultTable)
-	}
-	if err != nil {
+	var err error
+	// The engine answers with the number of rows.
+	if r.rows, err = r.session.Int(ctx, create.String()); err != nil {
 		return r.session.Explain(err)
 	}
 	if limit > 0 && r.rows > limit {
@@ -121,8 +121,34 @@ func (r *result) prepare(ctx context.Context, text string) error {
 	})
 }
 
+// few is how many cells an answer may have to be read once, for its widths and for itself: most answers are that small.
+const few = 4 << 10
+
 // each reads the rows in order, page by page.
 func (r *result) each(ctx context.Context, visit func([]driver.Value) error) error {
+	if !r.few() {
+		return r.read(ctx, visit)
+	}
+	if r.held == nil {
+		if err := r.read(ctx, func(cells []driver.Value) error {
+			r.held = append(r.held, slices.Clone(cells))
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	for _, cells := range r.held {
+		if err := visit(cells); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *result) few() bool { return r.rows*int64(len(r.columns)) <= few }
+
+// read fetches the rows from the result table.
+func (r *result) read(ctx context.Context, visit func([]driver.Value) error) error {
 	cells := make([]driver.Value, len(r.columns))
 	for from := int64(0); from < r.rows; from += page {
 		to := min(from+page, r.rows)
@@ -163,15 +189,15 @@ func (r *result) each(ctx context.Context, visit func([]driver.Value) error) err
 // quoted says per column whether its integers print as decimal strings: as soon as one is beyond ±(2^53 - 1).
 func (r *result) quoted(ctx context.Context) ([]bool, error) {
 	quoted := make([]bool, len(r.columns))
-	nested := false
+	byCell := false
 	var flat []int
 	var asked []string
 	for i, sh := range r.shapes {
 		if !sh.wide() {
 			continue
 		}
-		if len(sh.items) > 0 {
-			nested = true
+		if len(sh.items) > 0 || r.few() {
+			byCell = true
 			continue
 		}
 		flat = append(flat, i)
@@ -189,12 +215,12 @@ func (r *result) quoted(ctx context.Context) ([]bool, error) {
 			return nil, r.session.Explain(err)
 		}
 	}
-	if !nested {
+	if !byCell {
 		return quoted, nil
 	}
 	return quoted, r.each(ctx, func(cells []driver.Value) error {
 		for i, sh := range r.shapes {
-			if len(sh.items) > 0 && !quoted[i] && sh.wide() {
+			if (len(sh.items) > 0 || r.few()) && !quoted[i] && sh.wide() {
 				quoted[i] = sh.exceeds(cells[i])
 			}
 		}

@@ -51,7 +51,9 @@ func again(answer func() (Report, error)) (Report, error) {
 }
 
 func run(ctx context.Context, st *store.Store, o Options) (Report, error) {
-	s, err := duck.Open(ctx, o.Engine)
+	engine := start(ctx, o.Engine)
+	early := resolveAhead(ctx, st, o.SQL, o.Bounds)
+	s, err := engine()
 	if err != nil {
 		return Report{}, err
 	}
@@ -69,9 +71,11 @@ func run(ctx context.Context, st *store.Store, o Options) (Report, error) {
 	}
 	var sources []*source
 	for _, name := range tables {
-		src, err := resolve(ctx, st, name, o.Bounds)
-		if err != nil {
-			return Report{}, err
+		src := early[name]
+		if src == nil {
+			if src, err = resolve(ctx, st, name, o.Bounds); err != nil {
+				return Report{}, err
+			}
 		}
 		sources = append(sources, src)
 	}
@@ -84,18 +88,16 @@ func Scan(ctx context.Context, st *store.Store, table string, o Options) (Report
 }
 
 func scan(ctx context.Context, st *store.Store, table string, o Options) (Report, error) {
-	if err := o.pin(ctx, st, []string{table}); err != nil {
-		return Report{}, err
-	}
-	src, err := resolve(ctx, st, table, o.Bounds)
-	if err != nil {
-		return Report{}, err
-	}
-	s, err := duck.Open(ctx, o.Engine)
+	engine := start(ctx, o.Engine)
+	src, resolved := resolvePinned(ctx, st, table, &o.Bounds)
+	s, err := engine()
 	if err != nil {
 		return Report{}, err
 	}
 	defer s.Close()
+	if resolved != nil {
+		return Report{}, resolved
+	}
 	order, t := src.view.Declaration.LineKey(), src.table
 	columns := t.Columns
 	for _, c := range schema.Injected() {
