@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"contextful/ref/colfile"
@@ -43,11 +44,31 @@ func resolveAhead(ctx context.Context, st *store.Store, sql string, b Bounds) ah
 			continue
 		}
 		if src, err := resolve(ctx, st, name, b); err == nil {
-			src.glance(st)
 			found[name] = src
 		}
 	}
+	for _, src := range found {
+		src.glance(st)
+	}
 	return found
+}
+
+// of gives the sources of the tables a statement names. All of them are resolved before a part of any is looked at
+// (store.query.one-resolution), so where one was not foreseen all are resolved now.
+func (a ahead) of(ctx context.Context, st *store.Store, tables []string, b Bounds) ([]*source, error) {
+	foreseen := !slices.ContainsFunc(tables, func(name string) bool { return a[name] == nil })
+	var sources []*source
+	for _, name := range tables {
+		src := a[name]
+		if !foreseen {
+			var err error
+			if src, err = resolve(ctx, st, name, b); err != nil {
+				return nil, err
+			}
+		}
+		sources = append(sources, src)
+	}
+	return sources, nil
 }
 
 // resolvePinned resolves the one table of a scan.

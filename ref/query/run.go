@@ -69,15 +69,9 @@ func run(ctx context.Context, st *store.Store, o Options) (Report, error) {
 	if err := o.pin(ctx, st, tables); err != nil {
 		return Report{}, err
 	}
-	var sources []*source
-	for _, name := range tables {
-		src := early[name]
-		if src == nil {
-			if src, err = resolve(ctx, st, name, o.Bounds); err != nil {
-				return Report{}, err
-			}
-		}
-		sources = append(sources, src)
+	sources, err := early.of(ctx, st, tables, o.Bounds)
+	if err != nil {
+		return Report{}, err
 	}
 	return answer(ctx, s, st, sources, parsed.views, trimStatement(o.SQL), o)
 }
