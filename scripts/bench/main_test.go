@@ -36,7 +36,7 @@ func TestTable(t *testing.T) {
 	var out strings.Builder
 	b.print(&out)
 	require.Regexp(t, `pull +2.00 s +rclone +4.00 s +0.50 +0.25`, out.String())
-	require.Regexp(t, `memory .* 2.00 +– +at most 1.0  BROKEN`, out.String())
+	require.Regexp(t, `memory .* 2.00 +– +at most 1.00  BROKEN`, out.String())
 	require.Regexp(t, `runs .* 0.90 +– +0.8 to 1.2\n`, out.String())
 	require.Contains(t, out.String(), "s3cas: NOT MEASURED: not installed")
 	require.EqualError(t, b.broken(), "memory: the ratio 2.00 is out of its bound")

@@ -54,7 +54,7 @@ func (b *bench) print(w io.Writer) {
 		case r.least > 0:
 			bound = fmt.Sprintf("%.1f to %.1f", r.least, r.most)
 		case r.most > 0:
-			bound = fmt.Sprintf("at most %.1f", r.most)
+			bound = fmt.Sprintf("at most %.2f", r.most)
 		}
 		if !r.within() {
 			bound += "  BROKEN"
