@@ -3,6 +3,7 @@ package manifest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -23,7 +24,8 @@ const readerMajor = 2
 // firstVersion is what a document without format_version is read as, and what every run manifest is written with.
 const firstVersion = "1.0"
 
-// RowsUnknown stands in Part.Rows, Run.RowCount and Snapshot.RowCount where the document does not say.
+// RowsUnknown stands in Part.Rows, Run.RowCount and Snapshot.RowCount where the document does not say. No document says it: a
+// number that is written is a count.
 const RowsUnknown = -1
 
 // The largest documents that are read, in bytes: far above what a store grows to, far below what would exhaust memory.
@@ -50,19 +52,32 @@ func document(code fault.Code, path, what string, data []byte, limit int, into a
 	return nil
 }
 
+// head is what is read of a manifest before all else. Of a newer major row_count may be anything.
+type head struct {
+	FormatVersion *string         `json:"format_version"`
+	RowCount      json.RawMessage `json:"row_count"`
+}
+
 // version checks format_version before anything else of the document is judged: a newer major may mean anything by it.
-// The value returned is the document's version, "1.0" where it has none.
-func version(path, what string, data []byte, limit int) (string, error) {
-	var head struct {
-		FormatVersion *string `json:"format_version"`
+// The value returned is the document's version, "1.0" where it has none, and whether it states a row_count. One that is below 0
+// refuses.
+func version(path, what string, data []byte, limit int) (_ string, counted bool, err error) {
+	var h head
+	if err := document(fault.StoreManifestInvalid, path, what, data, limit, &h); err != nil {
+		return "", false, err
 	}
-	if err := document(fault.StoreManifestInvalid, path, what, data, limit, &head); err != nil {
-		return "", err
+	v, err := h.version(path)
+	if err == nil && bytes.HasPrefix(h.RowCount, []byte("-")) {
+		err = invalid(path, fmt.Sprintf("its row_count is %s", h.RowCount))
 	}
-	if head.FormatVersion == nil {
+	return v, len(h.RowCount) > 0 && h.RowCount[0] != 'n', err
+}
+
+func (h head) version(path string) (string, error) {
+	if h.FormatVersion == nil {
 		return firstVersion, nil
 	}
-	v := *head.FormatVersion
+	v := *h.FormatVersion
 	major, minor, ok := strings.Cut(v, ".")
 	m, errMajor := strconv.ParseUint(major, 10, 31)
 	_, errMinor := strconv.ParseUint(minor, 10, 31)
@@ -79,12 +94,21 @@ func version(path, what string, data []byte, limit int) (string, error) {
 
 // UnmarshalJSON reads a part; rows it does not state are RowsUnknown.
 func (p *Part) UnmarshalJSON(data []byte) error {
-	type plain Part
-	q := plain{Rows: RowsUnknown}
+	type Plain Part
+	q := struct {
+		Plain
+		Rows *int64 `json:"rows"`
+	}{}
 	if err := strict.Unmarshal(data, &q); err != nil {
 		return err
 	}
-	*p = Part(q)
+	*p = Part(q.Plain)
+	p.Rows = RowsUnknown
+	if q.Rows != nil {
+		if p.Rows = *q.Rows; p.Rows < 0 {
+			return fmt.Errorf("part %q has %d rows", p.Name, p.Rows)
+		}
+	}
 	return nil
 }
 
@@ -92,15 +116,17 @@ func (p *Part) UnmarshalJSON(data []byte) error {
 // Refusals: StoreManifestFormatNewer naming the file and both versions; StoreManifestInvalid for everything that is no run
 // manifest, or that disagrees with its path on the table, the run or the node (store.lay-out.run-manifest).
 func DecodeRun(rel string, data []byte) (*Run, error) {
-	v, err := version(rel, "run manifest", data, MaxRun)
+	v, counted, err := version(rel, "run manifest", data, MaxRun)
 	if err != nil {
 		return nil, err
 	}
-	m := &Run{RowCount: RowsUnknown}
+	m := &Run{}
 	if err := document(fault.StoreManifestInvalid, rel, "run manifest", data, MaxRun, m); err != nil {
 		return nil, err
 	}
-	m.FormatVersion = v
+	if m.FormatVersion = v; !counted {
+		m.RowCount = RowsUnknown
+	}
 	at, err := key.Parse(rel)
 	if err != nil || at.Kind != key.KindRunManifest {
 		return nil, invalid(rel, "it does not lie where a run manifest lies")
@@ -130,15 +156,17 @@ func DecodeRun(rel string, data []byte) (*Run, error) {
 
 // DecodeSnapshot reads the snapshot manifest at rel, relative to the store root. Refusals as DecodeRun's.
 func DecodeSnapshot(rel string, data []byte) (*Snapshot, error) {
-	v, err := version(rel, "snapshot manifest", data, MaxSnapshot)
+	v, counted, err := version(rel, "snapshot manifest", data, MaxSnapshot)
 	if err != nil {
 		return nil, err
 	}
-	m := &Snapshot{RowCount: RowsUnknown}
+	m := &Snapshot{}
 	if err := document(fault.StoreManifestInvalid, rel, "snapshot manifest", data, MaxSnapshot, m); err != nil {
 		return nil, err
 	}
-	m.FormatVersion = v
+	if m.FormatVersion = v; !counted {
+		m.RowCount = RowsUnknown
+	}
 	at, err := key.Parse(rel)
 	if err != nil || at.Kind != key.KindSnapshotManifest {
 		return nil, invalid(rel, "it does not lie where a snapshot manifest lies")
@@ -154,7 +182,7 @@ func DecodeSnapshot(rel string, data []byte) (*Snapshot, error) {
 		return nil, outside(rel, "created_at", m.CreatedAt)
 	case !countable(m.CommitSeq):
 		return nil, invalid(rel, fmt.Sprintf("its commit_seq is %d", *m.CommitSeq))
-	case m.Replacement != nil && (!countable(&m.Replacement.CommitSeq) || !m.Replacement.CommittedAt.Holds()):
+	case m.Replacement != nil && (m.Replacement.CommitSeq == math.MaxInt64 || !m.Replacement.CommittedAt.Holds()):
 		return nil, invalid(rel, "its replacement frontier is no commit")
 	case m.Parent != nil && key.ValidSnapshot(*m.Parent) != nil:
 		return nil, invalid(rel, fmt.Sprintf("its parent %q is no snapshot id", *m.Parent))
@@ -172,7 +200,7 @@ func DecodeSnapshot(rel string, data []byte) (*Snapshot, error) {
 	if m.PrimaryKey == nil {
 		m.PrimaryKey = []string{}
 	}
-	if m.Parts == nil && strings.HasPrefix(v, "1.") && m.RowCount >= RowsUnknown {
+	if m.Parts == nil && strings.HasPrefix(v, "1.") {
 		return m, nil // an absent list is no empty one: see Snapshot.Parts
 	}
 	if m.Parts == nil {
@@ -303,8 +331,8 @@ func parts(rel string, list []Part, stated int64, validName func(string) bool) (
 			return 0, invalid(rel, fmt.Sprintf("the part name %q is not path-safe", p.Name))
 		case seen[id]:
 			return 0, invalid(rel, fmt.Sprintf("it names the part %q twice", p.Name))
-		case p.Rows < RowsUnknown:
-			return 0, invalid(rel, fmt.Sprintf("part %q has %d rows", p.Name, p.Rows))
+		case p.KeyVersion != nil && (*p.KeyVersion < 0 || *p.KeyVersion > math.MaxUint32):
+			return 0, invalid(rel, fmt.Sprintf("part %q has the key_version %d", p.Name, *p.KeyVersion))
 		case p.SHA256 != "" && !key.IsDigest(p.SHA256):
 			return 0, invalid(rel, fmt.Sprintf("part %q has a sha256 that is none", p.Name))
 		}
@@ -316,8 +344,6 @@ func parts(rel string, list []Part, stated int64, validName func(string) bool) (
 		}
 	}
 	switch {
-	case stated < RowsUnknown:
-		return 0, invalid(rel, fmt.Sprintf("its row_count is %d", stated))
 	case stated == RowsUnknown && known:
 		return sum, nil
 	case known && stated != sum:
@@ -346,9 +372,23 @@ func encode(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// counts refuses to print a document whose writer does not know its rows.
+func counts(parts []Part, rows int64) error {
+	for _, p := range parts {
+		rows = min(rows, p.Rows)
+	}
+	if rows < 0 {
+		return errors.New("a manifest is written with the rows of each part and of all")
+	}
+	return nil
+}
+
 // EncodeRun prints a run manifest. An empty format_version becomes 1.0. The error is for cursors or taints that are no
-// JSON.
+// JSON, and for rows that are not known.
 func EncodeRun(m *Run) ([]byte, error) {
+	if err := counts(m.Parts, m.RowCount); err != nil {
+		return nil, err
+	}
 	c := *m
 	if c.FormatVersion == "" {
 		c.FormatVersion = firstVersion
@@ -359,8 +399,12 @@ func EncodeRun(m *Run) ([]byte, error) {
 	return encode(&c)
 }
 
-// EncodeSnapshot prints a snapshot manifest. An empty format_version becomes what SnapshotVersion says.
+// EncodeSnapshot prints a snapshot manifest. An empty format_version becomes what SnapshotVersion says. Errors as
+// EncodeRun's.
 func EncodeSnapshot(m *Snapshot) ([]byte, error) {
+	if err := counts(m.Parts, m.RowCount); err != nil {
+		return nil, err
+	}
 	c := *m
 	if c.FormatVersion == "" {
 		c.FormatVersion = SnapshotVersion(m)

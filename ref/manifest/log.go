@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"contextful/ref/fault"
+
+	strict "github.com/go-json-experiment/json"
 )
 
 // LogEntry is one file of a commit log: cursors/<pipeline>/<node>/<seq>.json (store.lease.commit-log).
@@ -47,6 +49,37 @@ func (r *Run) Frontier() Frontier {
 		f.CommitSeq = *r.CommitSeq
 	}
 	return f
+}
+
+// frontierText is a frontier's form in a document.
+type frontierText struct {
+	Run         string  `json:"run"`
+	CommitSeq   *int64  `json:"commit_seq,omitempty"`
+	CommittedAt Instant `json:"committed_at"`
+}
+
+// MarshalJSON leaves out the commit_seq that the run did not have.
+func (f Frontier) MarshalJSON() ([]byte, error) {
+	text := frontierText{Run: f.Run, CommittedAt: f.CommittedAt}
+	if f.CommitSeq >= 0 {
+		text.CommitSeq = &f.CommitSeq
+	}
+	return json.Marshal(text)
+}
+
+// UnmarshalJSON reads a commit_seq that is missing as the lowest, as Compare does.
+func (f *Frontier) UnmarshalJSON(data []byte) error {
+	var text frontierText
+	if err := strict.Unmarshal(data, &text); err != nil {
+		return err
+	}
+	*f = Frontier{Run: text.Run, CommitSeq: -1, CommittedAt: text.CommittedAt}
+	if text.CommitSeq != nil {
+		if f.CommitSeq = *text.CommitSeq; f.CommitSeq < 0 {
+			return fmt.Errorf("the replacement's commit_seq is %d", f.CommitSeq)
+		}
+	}
+	return nil
 }
 
 // Compare orders runs and frontiers by (commit_seq, committed_at, key); a missing commit_seq sorts first.

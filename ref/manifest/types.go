@@ -92,7 +92,7 @@ type AvailableTime struct {
 }
 
 // Frontier names a replacement frontier: the run, its commit sequence and its instant. A run is superseded by it when it
-// sorts before it by (commit_seq, committed_at, key).
+// sorts before it by (commit_seq, committed_at, key). A run without a commit_seq has -1 here and none in the document.
 type Frontier struct {
 	Run         string  `json:"run"`
 	CommitSeq   int64   `json:"commit_seq"`
