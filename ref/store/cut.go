@@ -128,26 +128,26 @@ func (c *cut) retained() error {
 	t := c.f.t
 	return fault.New(fault.StoreAsOfUnretained, t.name,
 		fmt.Sprintf("table %q cannot be read as of %s: %s; the oldest answerable instant is %s", t.name, c.b.AsOf, why, oldest.CreatedAt)).
-		WithHint("retain_runs of a table says how long its past can be asked")
+		WithHint(fmt.Sprintf("--as-of %s is answered; retain_runs of a table says how long its past can be asked", oldest.CreatedAt))
 }
 
 // lost says what the bound needs and this disk lacks, or "".
 func (c *cut) lost() (string, error) {
 	for _, m := range c.f.Chain[:c.n] {
 		if k := c.absent(m); k != "" {
-			return fmt.Sprintf("run %s is not kept", k), nil
+			return fmt.Sprintf("run %s, folded since then, is no longer on this disk", k), nil
 		}
 	}
 	base := c.base()
 	if base == nil {
 		if at := c.f.missing; at != "" {
-			return fmt.Sprintf("snapshot %s is not kept", at), nil
+			return fmt.Sprintf("snapshot %s and what it folds are no longer on this disk", at), nil
 		}
 		return "", nil
 	}
 	collected, err := c.f.t.collected(base)
 	if collected {
-		return fmt.Sprintf("snapshot %s was collected", base.SnapshotID), nil
+		return fmt.Sprintf("the parts of snapshot %s were collected", base.SnapshotID), nil
 	}
 	return "", err
 }

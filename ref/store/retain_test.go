@@ -225,7 +225,11 @@ func TestRetentionThenPull(t *testing.T) {
 	wantRows(t, tab, Bounds{}, "r0", "r1", "r2")
 	early := at(1500)
 	_, err = tab.Resolve(bg, Bounds{AsOf: &early})
-	wantCode(t, err, fault.StoreAsOfUnretained, "r2/alpha", at(3000).String())
+	wantCode(t, err, fault.StoreAsOfUnretained, "r2/alpha", "no longer on this disk", at(3000).String())
+	var refusal *fault.Error
+	if !errors.As(err, &refusal) || !strings.Contains(refusal.Hint, "--as-of "+at(3000).String()+" is answered") {
+		t.Errorf("the hint names no instant that answers: %v", refusal)
+	}
 	for rel, text := range saved {
 		if p, err := key.Parse(rel); err == nil && p.Kind != key.KindPointer {
 			put(t, m, rel, text)
