@@ -21,7 +21,8 @@ const landLong = `Lands the rows of one file as one run: all of them or, on any 
 
 A row is one JSON object per line, a CSV record under a header, or a Parquet row; - reads standard input. Columns take the type given
 here or in contextful.toml, else the type the table already has, else what the values say (CSV: text). The same run id with the same
-rows again writes nothing and says so; with other rows it refuses (StoreRunConflict).
+rows again writes nothing and says so; with other rows it refuses (StoreRunConflict). Under a CSV header of one column an empty line is
+a row too, without a value.
 
 A file without a row is refused (StoreInputEmpty), unless --complete says that it is all there is of a table that is replaced.`
 

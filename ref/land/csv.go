@@ -25,7 +25,7 @@ const (
 // null, except in a utf8 column, where it is the empty string.
 func csvLines(in io.Reader, name string, rs rules) source {
 	return func(ctx context.Context, take func(*block) error) error {
-		counted := &limitLine{in: bufio.NewReaderSize(&keepReturns{in: in}, 1<<20)}
+		counted := &limitLine{in: bufio.NewReaderSize(&wholeCSV{in: in}, 1<<20)}
 		r := csv.NewReader(counted)
 		r.ReuseRecord = true
 		header, err := r.Read()
