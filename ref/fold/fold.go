@@ -45,7 +45,11 @@ type Report struct {
 // LeaseFenced where the local pointer carries a higher fence.
 func Run(ctx context.Context, st *store.Store, o Options) (Report, error) {
 	for attempt := 1; ; attempt++ {
-		staged, err := Stage(ctx, st, o)
+		staged, err := stageUnmoved(ctx, st, o)
+		if fault.CodeOf(err) == fault.StorePointerMoved && attempt < Attempts {
+			o.startOver()
+			continue
+		}
 		if err != nil {
 			return Report{}, err
 		}
@@ -66,8 +70,32 @@ func Run(ctx context.Context, st *store.Store, o Options) (Report, error) {
 		if fault.CodeOf(err) != fault.StorePointerMoved || attempt == Attempts {
 			return Report{}, err
 		}
-		o.say("the pointer of table %q was replaced meanwhile; starting over", o.Table)
+		o.startOver()
 	}
+}
+
+func (o Options) startOver() {
+	o.say("the pointer of table %q was replaced meanwhile; starting over", o.Table)
+}
+
+// stageUnmoved is Stage which does not take for damage what another pass and its retention did meanwhile: an input that is
+// missing after the pointer moved on is StorePointerMoved.
+func stageUnmoved(ctx context.Context, st *store.Store, o Options) (*Staged, error) {
+	table, err := st.Table(o.Table)
+	if err != nil {
+		return nil, err
+	}
+	_, before, err := table.Pointer()
+	if err != nil {
+		return nil, err
+	}
+	staged, err := Stage(ctx, st, o)
+	if errors.Is(err, fault.StorePartDamaged) || errors.Is(err, fault.StoreChainBroken) {
+		if _, after, readErr := table.Pointer(); readErr == nil && after != before {
+			return nil, fault.New(fault.StorePointerMoved, o.Table, fmt.Sprintf("the pointer of table %q was replaced, and an input of this pass is gone", o.Table)).Wrap(err)
+		}
+	}
+	return staged, err
 }
 
 func (o Options) say(format string, args ...any) {

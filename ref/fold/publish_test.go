@@ -251,3 +251,42 @@ func TestLosersTryAgain(t *testing.T) {
 		t.Errorf("%d directories beside a chain of %d: %v", len(dirs), len(chain(t, st, "docs")), err)
 	}
 }
+
+// TestInputsRemovedByARival: a pass whose inputs another pass folded, and its retention removed, starts over; what is missing under
+// the same pointer is damage.
+func TestInputsRemovedByARival(t *testing.T) {
+	st := ducktest.Open(t, "alpha", "", declaration)
+	ctx := context.Background()
+	for _, run := range []string{"a", "b"} {
+		ducktest.Land(t, st, ducktest.Landing{Table: "docs", Run: run, Columns: []string{"id int64"}, Rows: []string{`[1]`}})
+	}
+	rivals := 0
+	report, err := Run(ctx, st, Options{Table: "docs", Engine: duck.Options{TempDir: t.TempDir()}, Progress: func(line string) {
+		if !strings.HasPrefix(line, "folding") || rivals > 0 {
+			return
+		}
+		rivals++
+		mustFold(t, st, "docs")
+		tab, err := st.Table("docs")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if done, err := tab.Retain(ctx, ducktest.Epoch.AddDate(1, 0, 0), 0); err != nil || done.Runs != 2 {
+			t.Fatal(done, err)
+		}
+	}})
+	if err != nil || report.SnapshotID != "" || report.Rows != 1 || rivals != 1 {
+		t.Fatal(report, err, rivals)
+	}
+	ducktest.Land(t, st, ducktest.Landing{Table: "docs", Run: "c", Columns: []string{"id int64"}, Rows: []string{`[2]`}})
+	_, err = Run(ctx, st, Options{Table: "docs", Engine: duck.Options{TempDir: t.TempDir()}, Progress: func(line string) {
+		if strings.HasPrefix(line, "folding") {
+			if err := os.Remove(st.Path("tables/docs/data/runs/c/alpha/part-00000.parquet")); err != nil {
+				t.Error(err)
+			}
+		}
+	}})
+	if fault.CodeOf(err) != fault.StorePartDamaged {
+		t.Fatal(err)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 
 	"contextful/ref/fault"
 	"contextful/ref/key"
@@ -54,11 +55,27 @@ func (s *Store) Check(ctx context.Context, o CheckOptions) ([]Damage, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := c.table(ctx, t); err != nil {
+		if err := c.twice(ctx, t); err != nil {
 			return nil, err
 		}
 	}
 	return c.found, ctx.Err()
+}
+
+// twice looks at a table once more where it seems damaged, and keeps what was found both times: no lock is held, and retention
+// may take away, under a slow look, what the documents it read still named.
+func (c *checker) twice(ctx context.Context, t *Table) error {
+	elsewhere := len(c.found)
+	if err := c.table(ctx, t); err != nil || len(c.found) == elsewhere {
+		return err
+	}
+	again := &checker{s: c.s, o: c.o}
+	if err := again.table(ctx, t); err != nil {
+		return err
+	}
+	first := slices.Clone(c.found[elsewhere:])
+	c.found = append(c.found[:elsewhere], slices.DeleteFunc(first, func(d Damage) bool { return !slices.Contains(again.found, d) })...)
+	return nil
 }
 
 type checker struct {

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"math"
 	"path"
@@ -18,7 +20,8 @@ import (
 )
 
 // lastCommitName caches the newest committed_at beside _commit_seq, local like it, with the counter it was written for: a
-// counter that somebody put back to an older one does not agree with it and is not trusted, however new the file is.
+// counter that somebody put back to an older one does not agree with it and is not trusted, however new the file is. The
+// line ends with its CRC-32: an instant that damage moved on would be that of every later commit.
 const lastCommitName = ".last_commit"
 
 // Next is what the next commit of a table carries.
@@ -104,10 +107,9 @@ func (l *Lock) readCached() (Next, bool) {
 	if err != nil {
 		return Next{}, false
 	}
-	line, whole := strings.CutSuffix(string(text), "\n")
-	instant, seq, _ := strings.Cut(line, " ")
+	instant, _, _ := strings.Cut(string(text), " ")
 	last, err := manifest.ParseInstant(instant)
-	return Next{Seq: counter, NotBefore: last}, whole && err == nil && seq == strconv.FormatInt(counter, 10)
+	return Next{Seq: counter, NotBefore: last}, err == nil && string(text) == lastCommit(counter, last)
 }
 
 // readCounter reads _commit_seq: decimal text and a newline, so that a torn write is not taken for a smaller number.
@@ -125,11 +127,17 @@ func (l *Lock) readCounter() (int64, bool) {
 // one, and either way the next commit scans.
 func (l *Lock) writeCounter(seq int64, at manifest.Instant) error {
 	dir := l.t.Dir()
-	err := replaceUnsynced(l.t.s.opts.FS, path.Join(dir, lastCommitName), []byte(at.String()+" "+strconv.FormatInt(seq, 10)+"\n"))
+	err := replaceUnsynced(l.t.s.opts.FS, path.Join(dir, lastCommitName), []byte(lastCommit(seq, at)))
 	if err == nil {
 		err = replaceUnsynced(l.t.s.opts.FS, path.Join(dir, key.CommitSeqName), []byte(strconv.FormatInt(seq, 10)+"\n"))
 	}
 	return err
+}
+
+// lastCommit is the text of lastCommitName.
+func lastCommit(seq int64, at manifest.Instant) string {
+	line := at.String() + " " + strconv.FormatInt(seq, 10)
+	return fmt.Sprintf("%s %08x\n", line, crc32.ChecksumIEEE([]byte(line)))
 }
 
 func replaceUnsynced(fsys vfs.FS, name string, data []byte) error {

@@ -24,7 +24,7 @@ var _ FS = OS{}
 func (OS) Open(name string) (File, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, err
+		return nil, absent("open", name, err)
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -37,8 +37,31 @@ func (OS) Open(name string) (File, error) {
 	return f, nil
 }
 
-// errIrregular wraps fs.ErrInvalid.
-var errIrregular = fmt.Errorf("it is not a regular file: %w", fs.ErrInvalid)
+// These wrap fs.ErrInvalid.
+var (
+	errIrregular = fmt.Errorf("it is not a regular file: %w", fs.ErrInvalid)
+	errDangling  = fmt.Errorf("it is a symbolic link to nothing: %w", fs.ErrInvalid)
+)
+
+// absent is err, unless it says that there is no such file where a symbolic link on the way leads nowhere: behind one, as when
+// a disk is not mounted, what was committed may well be, and whoever took it for absent would read less or tidy it away.
+func absent(op, name string, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for at := name; ; at = path.Dir(at) {
+		info, errLink := os.Lstat(at)
+		switch {
+		case errLink == nil && info.Mode()&fs.ModeSymlink == 0, at == path.Dir(at):
+			return err
+		case errLink == nil:
+			if _, errTarget := os.Stat(at); errors.Is(errTarget, fs.ErrNotExist) {
+				return &fs.PathError{Op: op, Path: at, Err: errDangling}
+			}
+			return err
+		}
+	}
+}
 
 // Create makes a new file with mode 0644 under the process's umask.
 func (OS) Create(name string) (File, error) {
@@ -111,10 +134,16 @@ func (o OS) MkdirAll(name string) error {
 }
 
 // ReadDir lists a directory, sorted by name.
-func (OS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
+func (OS) ReadDir(name string) ([]fs.DirEntry, error) {
+	list, err := os.ReadDir(name)
+	return list, absent("open", name, err)
+}
 
 // Stat follows symbolic links.
-func (OS) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
+func (OS) Stat(name string) (fs.FileInfo, error) {
+	info, err := os.Stat(name)
+	return info, absent("stat", name, err)
+}
 
 // Lstat does not.
 func (OS) Lstat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
@@ -133,10 +162,11 @@ func (OS) SyncDir(name string) error {
 	return nil
 }
 
-// TryLock takes the lock if it is free.
+// TryLock takes the lock if it is free. A symbolic link is none: what it leads to may lie anywhere, and would never be the
+// file of that name.
 func (OS) TryLock(name string) (Lock, bool, error) {
 	for {
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644) // the os package sets O_CLOEXEC
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o644) // the os package sets O_CLOEXEC
 		if err != nil {
 			return nil, false, err
 		}
