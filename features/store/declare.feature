@@ -300,6 +300,53 @@ Feature: declare
       | came             |     | sku       | "sku"            | read    | reads "goods"            |
       | came             |     | sku       | "sku"            | fold    | folds "goods"            |
 
+  @store.declare.changed#order-by
+  Scenario Outline: an order that <how> is refused by <who>
+    Given a table "goods" keyed by "sku"
+    And alpha's declaration of "goods" now says order_by is "<was>"
+    And alpha has landed rows of "goods":
+      | sku | rev | price |
+      | a   | 2   | 5     |
+      | b   | 1   | 7     |
+    And alpha has landed rows of "goods":
+      | sku | rev | price |
+      | a   | 1   | 6     |
+    When alpha's declaration of "goods" now says order_by is "<now>"
+    And alpha <asks>
+    Then the <who> is refused with StoreDeclarationChanged, naming "goods" and "order_by" and <one>
+    And "goods" on alpha is as it was
+    When alpha's declaration of "goods" now says order_by is "<was>"
+    And alpha <asks>
+    Then the <who> succeeds
+    Examples:
+      | how            | was | now   | one     | who     | asks                    |
+      | became another | rev | price | "price" | read    | reads "goods"           |
+      | became another | rev | price | "price" | landing | lands 1 rows of "goods" |
+      | went away      | rev |       | "rev"   | read    | reads "goods"           |
+      | went away      | rev |       | "rev"   | fold    | folds "goods"           |
+      | came           |     | rev   | "rev"   | fold    | folds "goods"           |
+      | came           |     | rev   | "rev"   | landing | lands 1 rows of "goods" |
+
+  @store.declare.changed#order-by
+  Scenario: a table that is declared no more reads and folds by the order it was landed under
+    Given a table "goods" keyed by "sku"
+    And alpha's declaration of "goods" now says order_by is "rev"
+    And alpha has landed rows of "goods":
+      | sku | rev | price |
+      | a   | 2   | 5     |
+    And alpha has landed rows of "goods":
+      | sku | rev | price |
+      | a   | 1   | 6     |
+    When alpha declares "goods" no more
+    Then alpha reads of "goods":
+      | sku | rev | price |
+      | a   | 2   | 5     |
+    When alpha folds "goods"
+    Then the fold succeeds
+    And alpha reads of "goods":
+      | sku | rev | price |
+      | a   | 2   | 5     |
+
   @store.declare.changed#partition-by
   Scenario Outline: partitions that changed are refused by <who>
     Given a table "goods" keyed by "sku"

@@ -21,6 +21,7 @@ func registerTables(s *Suite) {
 	s.Step(`^"([^"]*)" declares the columns?:$`, declaresColumns)
 	s.Step(`^"([^"]*)" declares (\w+) as (.+)$`, declaresExtra)
 	s.Step(`^(\w+)'s declaration of "([^"]*)" now says (primary_key|partition_by|order_by|write_mode) is "([^"]*)"$`, nowSays)
+	s.Step(`^(\w+) declares "([^"]*)" no more$`, declaresNoMore)
 
 	s.Step(`^(\w+) has landed (\d+) rows of "([^"]*)"$`, hasLandedN)
 	s.Step(`^(\w+) has landed rows of "([^"]*)":$`, hasLandedRows)
@@ -107,6 +108,15 @@ func nowSays(ctx context.Context, node, table, key, value string) error {
 	default:
 		t.WriteMode = value
 	}
+	w.Node(node).Declare(t)
+	return nil
+}
+
+// declaresNoMore takes a table out of one node's declaration; its files stay.
+func declaresNoMore(ctx context.Context, node, table string) error {
+	w := world.From(ctx)
+	t := w.Node(node).Table(table).Copy()
+	t.Absent = true
 	w.Node(node).Declare(t)
 	return nil
 }

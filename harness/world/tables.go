@@ -17,6 +17,7 @@ type Table struct {
 	WriteMode   string
 	Columns     map[string]string // column → declared type
 	Extra       map[string]string // further lines, TOML values
+	Absent      bool              // the declaration has no such table (any more)
 	landed      []landing
 }
 
@@ -96,6 +97,9 @@ func (n *Node) declaration() string {
 }
 
 func (t *Table) toml() string {
+	if t.Absent {
+		return ""
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n[[pipeline.tables]]\nname = %s\n", quote(t.Name))
 	list := func(key string, values []string) {

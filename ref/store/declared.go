@@ -17,6 +17,8 @@ const (
 	MetaPrimaryKey  = "contextful.primary_key"
 	MetaPartitionBy = "contextful.partition_by"
 	MetaWriteMode   = "contextful.write_mode"
+	// Of keyed tables: it chooses the survivors. Absent in what earlier builds wrote.
+	MetaOrderBy = "contextful.order_by"
 	// Absent where the table does not declare them.
 	MetaValidTime     = "contextful.valid_time"
 	MetaAvailableTime = "contextful.available_time"
@@ -28,6 +30,9 @@ func DeclarationMetadata(d *decl.Table) map[string]string {
 		MetaPrimaryKey:  jsonText(nonNil(d.PrimaryKey)),
 		MetaPartitionBy: jsonText(nonNil(d.PartitionBy)),
 		MetaWriteMode:   jsonText(d.WriteMode),
+	}
+	if d.Keyed() {
+		m[MetaOrderBy] = jsonText(d.OrderBy)
 	}
 	if v := RecordedValidTime(d); v != nil {
 		m[MetaValidTime] = jsonText(v)
@@ -70,6 +75,7 @@ func (t *Table) CheckDeclaration(s *schema.Schema, head *manifest.Snapshot) erro
 	declared := DeclarationMetadata(t.decl)
 	for _, m := range []struct{ meta, what string }{
 		{MetaPrimaryKey, "primary_key"}, {MetaPartitionBy, "partition_by"}, {MetaWriteMode, "write_mode"},
+		{MetaOrderBy, "order_by"},
 	} {
 		recorded, ok := metadata(s, m.meta)
 		if ok && !sameJSON(recorded, declared[m.meta]) {
@@ -134,6 +140,7 @@ func (t *Table) effective(s *schema.Schema, head *manifest.Snapshot) *decl.Table
 	read(MetaPrimaryKey, &d.PrimaryKey)
 	read(MetaPartitionBy, &d.PartitionBy)
 	read(MetaWriteMode, &d.WriteMode)
+	read(MetaOrderBy, &d.OrderBy)
 	recorded, _ := recordedClocks(s, head)
 	var valid manifest.ValidTime
 	if json.Unmarshal([]byte(recorded[MetaValidTime]), &valid) == nil && valid.From != "" {

@@ -59,11 +59,14 @@ func (l *Lock) stage(ctx context.Context, id string) (*Pass, error) {
 		}
 	}
 	rel := key.StagingDir(t.name, id)
-	if err := fsys.MkdirAll(t.s.Path(rel)); err != nil {
-		return nil, writeFailed(rel, err)
+	err := fsys.MkdirAll(t.s.Path(rel))
+	var writer vfs.Lock
+	ok := false
+	if err == nil {
+		writer, ok, err = fsys.TryLock(t.s.Path(rel + "/" + key.WriterLockName))
 	}
-	writer, ok, err := fsys.TryLock(t.s.Path(rel + "/" + key.WriterLockName))
 	if err != nil {
+		_ = fsys.Remove(t.s.Path(rel)) // without a lock nobody could tell whose it is, and it would stay
 		return nil, writeFailed(rel, err)
 	}
 	if !ok {
