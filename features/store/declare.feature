@@ -590,6 +590,20 @@ Feature: declare
     Then the fold succeeds
     And alpha reads no rows of "stock"
 
+  @store.declare.empty-replacement#late
+  Scenario: a replacement that comes late takes nothing that came after it and is folded
+    Given a table "trades" without a key
+    And alpha has landed 3 rows of "trades" as run "one"
+    And alpha has landed 2 rows of "trades" as run "two"
+    And alpha has folded "trades"
+    And alpha has landed 4 rows of "trades" as run "late"
+    When the manifest of run "late" of "trades" on alpha says that commit_seq is 0
+    And the manifest of run "late" of "trades" on alpha says that replacement is true
+    Then alpha reads of "trades" exactly the rows landed
+    When alpha folds "trades"
+    Then the fold succeeds
+    And alpha reads of "trades" exactly the rows landed
+
   @store.declare.empty-replacement#folded
   Scenario: what comes after a folded emptiness is all there is
     Given a table "stock" keyed by "item"

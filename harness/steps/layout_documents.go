@@ -23,6 +23,7 @@ func registerLayoutDocuments(s *Suite) {
 	const which = `(run "[^"]*"|the pointer's snapshot|a parent's snapshot|the unreachable snapshot)`
 	s.Step(`^the manifest of `+which+` of "([^"]*)" on (\w+) is of (the next major|its own major and minor 99)$`, manifestVersion)
 	s.Step(`^the manifest of `+which+` of "([^"]*)" on (\w+) says that (\w+) is "([^"]*)"$`, manifestSays)
+	s.Step(`^the manifest of `+which+` of "([^"]*)" on (\w+) says that (\w+) is (true|\d+)$`, manifestSaysPlain)
 	s.Step(`^the manifest of `+which+` of "([^"]*)" on (\w+) is taken away$`, manifestAway)
 	s.Step(`^the manifest of `+which+` of "([^"]*)" on (\w+) is put back$`, manifestBack)
 	s.Step(`^the manifest of run "([^"]*)" of "([^"]*)" on (\w+) is marked logged by the pipeline "([^"]*)"$`, manifestLogged)
@@ -114,6 +115,16 @@ func manifestSays(ctx context.Context, which, table, node, key, value string) er
 		return err
 	}
 	return edit(path, map[string]any{key: value})
+}
+
+// manifestSaysPlain is manifestSays of a truth or a number, which stand in JSON as they are.
+func manifestSaysPlain(ctx context.Context, which, table, node, key, value string) error {
+	w := world.From(ctx)
+	path, err := manifestPath(w, w.Node(node), which, table)
+	if err != nil {
+		return err
+	}
+	return edit(path, map[string]any{key: json.RawMessage(value)})
 }
 
 func manifestAway(ctx context.Context, which, table, node string) error {

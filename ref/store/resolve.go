@@ -147,7 +147,8 @@ func (t *Table) Resolve(ctx context.Context, b Bounds) (*View, error) {
 }
 
 // supersede applies the replacement frontier (store.declare.empty-replacement): runs before the newest one are not read, and
-// neither is a snapshot that does not stand on it.
+// neither is a snapshot that does not stand on it. One that holds rows of a run from after the frontier, which came late, stays: what
+// is from before cannot be told from them any more, and a row too many is no row lost.
 func (v *View) supersede(runs []*manifest.Run) {
 	slices.SortFunc(runs, func(a, b *manifest.Run) int { return a.Frontier().Compare(b.Frontier()) })
 	if v.Head != nil {
@@ -156,7 +157,7 @@ func (v *View) supersede(runs []*manifest.Run) {
 	for _, m := range runs {
 		if f := m.Frontier(); m.Replacement && (v.Frontier == nil || v.Frontier.Compare(f) < 0) {
 			v.Frontier = &f
-			v.HeadSuperseded = v.Head != nil
+			v.HeadSuperseded = v.Head != nil && !v.outlives(f)
 		}
 	}
 	for _, m := range runs {
@@ -166,6 +167,26 @@ func (v *View) supersede(runs []*manifest.Run) {
 			v.Runs = append(v.Runs, m)
 		}
 	}
+}
+
+// outlives tells whether the head holds a run that sorts after f.
+func (v *View) outlives(f manifest.Frontier) bool {
+	h := v.Head
+	if h.CommitSeq != nil && *h.CommitSeq != f.CommitSeq {
+		return *h.CommitSeq > f.CommitSeq
+	}
+	for k := range v.Folded.Keys() {
+		row := v.Folded.Row(k)
+		if row == nil || row.SnapshotID > h.SnapshotID || row.CommittedAt.IsZero() {
+			continue
+		}
+		run := manifest.Run{CommittedAt: row.CommittedAt, CommitSeq: row.CommitSeq}
+		run.RunID, run.NodeID, _ = manifest.SplitRunKey(k)
+		if f.Compare(run.Frontier()) < 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // files lists the parts and looks that each is there.

@@ -102,6 +102,40 @@ func TestReplacementFrontier(t *testing.T) {
 	}
 }
 
+// A replacement that comes late takes what is folded only where nothing of it is from after the replacement.
+func TestLateReplacement(t *testing.T) {
+	both := []string{"r1", "r2"}
+	for name, c := range map[string]struct {
+		fields, year string
+		want         []string
+	}{
+		"before both":                    {`,"commit_seq":0,"replacement":true`, "1960", both},
+		"between them":                   {`,"commit_seq":1,"replacement":true`, "2026", both},
+		"at the last, an instant before": {`,"commit_seq":2,"replacement":true`, "1960", both},
+		"at the last, an instant after":  {`,"commit_seq":2,"replacement":true`, "2026", nil},
+		"after both":                     {`,"commit_seq":3,"replacement":true`, "1960", nil},
+		"without a number":               {`,"replacement":true`, "2026", both},
+		"no replacement":                 {`,"commit_seq":0`, "1960", both},
+	} {
+		m, tab := newT(t)
+		for _, run := range both {
+			_, err := land(tab, run, landing{})
+			must(t, err)
+		}
+		_, err := foldAs(tab, folding{index: true})
+		must(t, err)
+		put(t, m, key.RunManifest("events", "late", "beta"), strings.Replace(runManifest("late", "beta", c.fields), "2026", c.year, 1))
+		t.Log(name)
+		wantRows(t, tab, Bounds{}, c.want...)
+		if len(c.want) == 0 {
+			continue // foldAs writes a part, and this table has none
+		}
+		_, err = foldAs(tab, folding{index: true})
+		must(t, err)
+		wantRows(t, tab, Bounds{}, c.want...)
+	}
+}
+
 func TestNewerMajorRefusesReads(t *testing.T) {
 	m, tab := newT(t)
 	_, err := land(tab, "r1", landing{})
