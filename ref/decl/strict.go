@@ -1,12 +1,10 @@
 package decl
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -61,22 +59,11 @@ func decodeStrict(path string, data []byte, target any) (err error) {
 			err = invalid(path, "cannot be read as TOML")
 		}
 	}()
-	decoder := toml.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	err = decoder.Decode(target)
-	if err == nil {
-		return nil
+	if err := checkKeys(path, data, target); err != nil {
+		return err
 	}
-	var strict *toml.StrictMissingError
-	if errors.As(err, &strict) && len(strict.Errors) > 0 {
-		first := strict.Errors[0]
-		line, _ := first.Position()
-		name := strings.Join(first.Key(), ".")
-		refusal := invalid(path, "line %d: unknown key %q", line, name)
-		if close := closest(lastOf(first.Key()), knownKeys(reflect.TypeOf(target))); close != "" {
-			refusal.WithHint(fmt.Sprintf("did you mean %q?", close))
-		}
-		return refusal
+	if err = toml.Unmarshal(data, target); err == nil {
+		return nil
 	}
 	var decode *toml.DecodeError
 	if errors.As(err, &decode) {
@@ -90,37 +77,8 @@ func decodeStrict(path string, data []byte, target any) (err error) {
 	return invalid(path, "cannot be read as TOML: %s", strings.TrimPrefix(err.Error(), "toml: "))
 }
 
-func lastOf(key []string) string {
-	if len(key) == 0 {
-		return ""
-	}
-	return key[len(key)-1]
-}
-
-// knownKeys collects every key a target struct has at any depth: a misplaced key is as likely as a misspelt one.
-func knownKeys(t reflect.Type) []string {
-	var keys []string
-	var walk func(reflect.Type)
-	walk = func(t reflect.Type) {
-		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-			t = t.Elem()
-		}
-		if t.Kind() != reflect.Struct {
-			return
-		}
-		for i := range t.NumField() {
-			if tag := t.Field(i).Tag.Get("toml"); tag != "" {
-				keys = append(keys, tag)
-				walk(t.Field(i).Type)
-			}
-		}
-	}
-	walk(t)
-	return keys
-}
-
-// closest gives the known key within two edits of an unknown one, within one of a short one, or "".
-func closest(word string, known []string) string {
+// Nearest gives the known word within two edits of one that is not, within one of a short one, or "".
+func Nearest(word string, known []string) string {
 	best, bound := "", 3
 	if len(word) < 6 {
 		bound = 2
