@@ -4,13 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"contextful/ref/decl"
 	"contextful/ref/fault"
 	"contextful/ref/land"
 	"contextful/ref/schema"
@@ -24,7 +23,8 @@ here or in contextful.toml, else the type the table already has, else what the v
 rows again writes nothing and says so; with other rows it refuses (StoreRunConflict). Under a CSV header of one column an empty line is
 a row too, without a value.
 
-A file without a row is refused (StoreInputEmpty), unless --complete says that it is all there is of a table that is replaced.`
+A file without a row is refused (StoreInputEmpty), unless --complete says that it is all there is of a table of write_mode "replace".
+Of a table that is appended to nothing can be all there is: its earlier rows stay, so --complete is refused.`
 
 // landingFlags say what is landed: by land and, as documents, by capture.
 type landingFlags struct {
@@ -75,6 +75,11 @@ func (a *app) landCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if complete {
+				if err := mayBeComplete(s, args[0]); err != nil {
+					return err
+				}
+			}
 			o, end, err := f.open(a, s, args[0])
 			if err != nil {
 				return err
@@ -99,6 +104,19 @@ func (a *app) landCommand() *cobra.Command {
 		_ = cmd.MarkFlagRequired(name) // fails only for a flag that does not exist
 	}
 	return cmd
+}
+
+// mayBeComplete refuses --complete for a table whose earlier rows would stay: whoever says it expects them to go.
+func mayBeComplete(s *session, table string) error {
+	t, err := s.store.Table(table)
+	if err != nil {
+		return err
+	}
+	if d := t.Declared(); d != nil && d.WriteMode == decl.Replace {
+		return nil
+	}
+	return fault.New(codeUsage, table, fmt.Sprintf("--complete says that the rows are all there is, and table %q is appended to: the rows it has would stay", table)).
+		WithHint(`leave --complete out to add the rows; a table that is replaced as a whole is declared with write_mode = "replace" before its first rows`)
 }
 
 func (a *app) printLanding(table string, r land.Report) error {
@@ -168,20 +186,4 @@ func typeFlags(flags []string) (map[string]schema.Type, error) {
 		types[name] = t
 	}
 	return types, nil
-}
-
-// input opens the rows; a directory or an unreadable file refuses before the store is touched.
-func (a *app) input(name string) (io.ReadCloser, error) {
-	if name == "-" {
-		return io.NopCloser(a.stdin), nil
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, fault.New(fault.StoreInputMalformed, name, "the rows cannot be read").Wrap(err)
-	}
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		f.Close()
-		return nil, fault.New(fault.StoreInputMalformed, name, name+" is a directory, not a file of rows")
-	}
-	return f, nil
 }

@@ -159,7 +159,10 @@ func pulledRowOf(r pipeline.Report) pulledRow {
 }
 
 func pullSentence(r pipeline.Report) string {
-	where := fmt.Sprintf("%s: %s", r.Pipeline, r.Table)
+	where := r.Table
+	if r.Pipeline != r.Table { // a pipeline of one table is often called after it
+		where = r.Pipeline + ": " + r.Table
+	}
 	runs := count(int64(len(r.Runs)), "run")
 	switch r.Outcome {
 	case pipeline.Landed:
@@ -209,7 +212,7 @@ func (a *app) reportFindings(p *decl.Project, findings []pipeline.Finding) error
 		row := findingRow(f)
 		if f.Code == "" {
 			report.Warnings = append(report.Warnings, row)
-			fmt.Fprintf(a.stderr, "warning: %s\n", f.Message)
+			a.warn(f.Message)
 			continue
 		}
 		report.OK, report.Problems = false, append(report.Problems, row)

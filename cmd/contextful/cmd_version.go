@@ -10,7 +10,8 @@ func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of this build",
-		Args:  exactly(0),
+		Long:  "Prints the version of this build and of the Go it was built with." + exitHelp,
+		Args:  exactly(0), Example: "  contextful version --json",
 		RunE: func(*cobra.Command, []string) error {
 			report := struct {
 				Version string `json:"version"`

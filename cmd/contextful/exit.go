@@ -14,6 +14,9 @@ const (
 	exitInterrupted = 130
 )
 
+// codeUsage is the code of a command line that cannot be taken, where a usageError's hint would say too little.
+const codeUsage fault.Code = "Usage"
+
 // usageError is a command line that cobra or a command cannot read.
 type usageError struct{ err error }
 
@@ -27,7 +30,7 @@ func exitOf(err error) int {
 		return exitUsage
 	}
 	switch fault.CodeOf(err) {
-	case fault.StoreDeclarationInvalid, fault.ProjectNotFound, fault.SyncNotConfigured, fault.SyncPullTablesEmpty,
+	case codeUsage, fault.StoreDeclarationInvalid, fault.ProjectNotFound, fault.SyncNotConfigured, fault.SyncPullTablesEmpty,
 		fault.StoreTypeUnknown: // a type stands in the declaration or in a flag
 		return exitUsage
 	default:

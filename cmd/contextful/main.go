@@ -45,12 +45,9 @@ func ended(ctx context.Context, command func() error) error {
 // run executes one command line and gives its exit status (exit.go).
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	out := &output{w: stdout}
-	app := &app{stdin: stdin, stdout: out, stderr: stderr}
+	app := &app{stdin: stdin, stdout: out, stderr: stderr, args: args}
 	root := app.root()
 	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(out)
-	root.SetErr(stderr)
 	err := ended(ctx, func() (err error) {
 		app.meant, err = root.ExecuteContextC(ctx)
 		return err

@@ -47,10 +47,11 @@ type refusal struct {
 	Hint    string `json:"hint"`
 }
 
-// refuse prints an error for a person ("<Code>: <what>" and at most one "hint: …" line) or, under --json, for a program.
+// refuse prints an error for a person ("<Code>: <what>" and at most one "hint: …", with lines to copy indented below it) or, under
+// --json, for a program.
 func (a *app) refuse(err error) {
 	r := describe(err)
-	if r.Hint == usageHint && a.meant != nil && a.meant.HasParent() {
+	if r.Hint == usageHint && a.meant != nil && a.meant.HasParent() && a.meant.Name() != "help" {
 		r.Hint = a.meant.CommandPath() + " --help says how it is called"
 	}
 	if a.json {
@@ -62,7 +63,7 @@ func (a *app) refuse(err error) {
 	}
 	fmt.Fprintf(a.stderr, "%s: %s\n", r.Code, r.Message)
 	if r.Hint != "" {
-		fmt.Fprintf(a.stderr, "hint: %s\n", r.Hint)
+		fmt.Fprintf(a.stderr, "hint: %s\n", strings.ReplaceAll(r.Hint, "\n", "\n  "))
 	}
 }
 
@@ -71,7 +72,7 @@ const usageHint = "contextful --help lists the commands"
 func describe(err error) refusal {
 	var usage usageError
 	if errors.As(err, &usage) {
-		return refusal{Code: "Usage", Message: oneLine(usage.Error()), Hint: usageHint}
+		return refusal{Code: string(codeUsage), Message: oneLine(usage.Error()), Hint: usageHint}
 	}
 	var f *fault.Error
 	if errors.As(err, &f) {
@@ -79,7 +80,7 @@ func describe(err error) refusal {
 		if f.Err != nil {
 			message += ": " + f.Err.Error()
 		}
-		return refusal{Code: string(f.Code), Message: oneLine(message), Subject: f.Subject, Hint: oneLine(f.Hint)}
+		return refusal{Code: string(f.Code), Message: oneLine(message), Subject: f.Subject, Hint: ofLines(f.Hint)}
 	}
 	return refusal{Code: "Failed", Message: oneLine(err.Error())}
 }
@@ -109,16 +110,28 @@ func oneLine(text string) string {
 	return b.String()
 }
 
+// ofLines is oneLine for a hint that shows lines to copy.
+func ofLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = oneLine(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
 func (a *app) interrupted() {
 	a.refuse(&fault.Error{Code: "Interrupted", Message: "stopped before the end; nothing half done is visible"})
 }
 
-// log prints one line for a person on standard error, unless --quiet.
+// log prints one line for a person on standard error, unless --quiet. What it says may come from a file or a program.
 func (a *app) log(format string, args ...any) {
 	if !a.quiet {
-		fmt.Fprintf(a.stderr, format+"\n", args...)
+		fmt.Fprintln(a.stderr, oneLine(fmt.Sprintf(format, args...)))
 	}
 }
+
+// warn prints one line that --quiet does not silence.
+func (a *app) warn(text string) { fmt.Fprintln(a.stderr, "warning: "+oneLine(text)) }
 
 // print gives a verb's report: the object under --json, otherwise the sentence.
 func (a *app) print(report any, sentence string, args ...any) error {

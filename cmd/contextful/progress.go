@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -54,8 +53,7 @@ func (p *progress) draw(done, total int64) {
 		p.bar = progressbar.NewOptions64(total,
 			progressbar.OptionSetWriter(p.app.stderr), progressbar.OptionSetDescription(p.what),
 			progressbar.OptionSetItsString(p.unit), progressbar.OptionShowCount(), progressbar.OptionShowIts(),
-			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(),
-			progressbar.OptionEnableColorCodes(os.Getenv("NO_COLOR") == ""))
+			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish()) // no colours, whatever NO_COLOR says
 	}
 	if total > 0 {
 		p.bar.ChangeMax64(total)

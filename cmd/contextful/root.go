@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,7 +32,8 @@ type app struct {
 	lockTimeout time.Duration
 	memory      string
 
-	started bool // the command line was understood and its command runs
+	args    []string // the command line
+	started bool     // the command line was understood and its command runs
 	// meant is the command that the line names, as far as it could be read; nil before it was.
 	meant *cobra.Command
 }
@@ -61,6 +63,8 @@ func (a *app) root() *cobra.Command {
 		Long:          rootLong + exitHelp,
 		Example:       rootExample,
 		Version:       version,
+		Args:          cobra.ArbitraryArgs, // help says which are none
+		RunE:          help,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -72,8 +76,24 @@ func (a *app) root() *cobra.Command {
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print no progress and no notes")
 	flags.DurationVar(&a.lockTimeout, "lock-timeout", time.Minute, "how long to wait for another process on this machine")
 	flags.StringVar(&a.memory, "memory", "1GiB", "memory that the query engine may use before it spills to disk")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		// A flag behind a command that there is not belongs to the command that was meant.
+		if _, rest, findErr := root.Find(a.args); findErr == nil && cmd.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+			return unknownCommand(cmd, rest[0])
+		}
+		return usageError{err}
+	})
 	root.AddCommand(a.initCommand(), a.contextCommand(), a.queryCommand(), a.pipelineCommand(), a.syncCommand(), a.runCommand(), a.versionCommand())
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.SetHelpCommand(helpCommand())
+	root.InitDefaultHelpCmd()
+	completionCommand(root)
+	a.addCompletion(root)
+	for _, f := range []string{"project", "declaration", "now", "lock-timeout", "memory"} {
+		completeFlag(root, flags.Lookup(f))
+	}
 	a.noteStart(root)
 	return root
 }
@@ -91,22 +111,26 @@ func (a *app) noteStart(cmd *cobra.Command) {
 	}
 }
 
-// exactly and friends turn cobra's argument errors into usage errors.
-func exactly(n int) cobra.PositionalArgs { return usage(cobra.ExactArgs(n)) }
-func atMost(n int) cobra.PositionalArgs  { return usage(cobra.MaximumNArgs(n)) }
+// exactly and atMost hold a command to the arguments that its Use names.
+func exactly(n int) cobra.PositionalArgs { return between(n, n) }
+func atMost(n int) cobra.PositionalArgs  { return between(0, n) }
 
-func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
+func between(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return usageError{err}
+		if len(args) >= least && len(args) <= most {
+			return nil
 		}
-		return nil
+		takes := "no argument"
+		if _, words, ok := strings.Cut(cmd.Use, " "); ok && most > 0 {
+			takes = words
+		}
+		return usageError{fmt.Errorf("%s takes %s and has %s", cmd.CommandPath(), takes, count(int64(len(args)), "argument"))}
 	}
 }
 
 // group is a command that only holds others.
 func group(use, short string, children ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Args: usage(cobra.NoArgs), RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd := &cobra.Command{Use: use, Short: short, RunE: help}
 	cmd.AddCommand(children...)
 	return cmd
 }

@@ -470,6 +470,7 @@ Feature: declare
       | a whole section | [[jobs]]                  | jobs            | # [[jobs]]                       | fold    | folds "events"           |
       | of the project  | [project.settings]        | settings        | # [project.settings]             | listing | lists "events"           |
       | of the pipeline | pipeline.normalise = "x"  | normalise       | # pipeline.normalise = "x"       | scan    | scans "events"           |
+      | in capitals     | Cluster_by = ["id"]       | Cluster_by      | cluster_by = ["id"]              | landing | lands 2 rows of "events" |
 
   @store.declare.unreadable#no-project
   Scenario Outline: where no directory above declares a project there is none for <who>

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"contextful/ref/key"
 )
 
 // place is one section of a document: how its header is written, and its keys in the order of the struct.
@@ -136,7 +138,10 @@ func listed(names []string, last string) string {
 
 // DeclareHint shows how a table is declared: the lines to put at the end of contextful.toml. p may be nil.
 func (p *Project) DeclareHint(table string) string {
-	hint := "declare it at the end of " + FileName + ":"
+	if key.ValidTable(table) != nil {
+		return "a table's name is made of letters, digits, '.', '_' and '-', with / between its parts"
+	}
+	hint := "declare a new one at the end of " + FileName + ":"
 	if p == nil || slices.ContainsFunc(p.Pipelines, func(l Pipeline) bool { return l.Path == p.Path }) {
 		return hint + tableExample(table)
 	}
@@ -145,5 +150,5 @@ func (p *Project) DeclareHint(table string) string {
 		id += "-tables"
 		id = strings.ReplaceAll(id, "/", "-")
 	}
-	return hint + fmt.Sprintf("\n[pipeline]\nid = %q\n", id) + tableExample(table)
+	return hint + fmt.Sprintf("\n[pipeline]\nid = %q", id) + tableExample(table)
 }

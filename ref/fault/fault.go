@@ -14,7 +14,8 @@ type Code string
 func (c Code) Error() string { return string(c) }
 
 // Error is one refusal. Code names it, Op is the verb that refused ("land", "sync push"), Subject the file, key, table or
-// row it is about, Message the sentence for a person, Hint at most one thing that works, Err the cause.
+// row it is about, Message the sentence for a person, Hint at most one thing that works, Err the cause. A hint may show lines to
+// copy: they follow its first one, each after a line end.
 type Error struct {
 	Code    Code
 	Op      string

@@ -124,7 +124,16 @@ func plain(c byte) bool {
 }
 
 func invalid(what, name, reason string) error {
-	return fault.New(fault.StoreNameInvalid, name, what+" "+quote(name)+" is not path-safe: "+reason)
+	example := "2026-11-30 or r7"
+	switch what {
+	case "project name", "table name":
+		example = "documents or filings/annual"
+	case "pipeline id":
+		example = "filings-sync"
+	case "node id":
+		example = "desk or laptop-2"
+	}
+	return fault.New(fault.StoreNameInvalid, name, what+" "+quote(name)+" is not path-safe: "+reason).WithHint("a " + what + " is such as " + example)
 }
 
 // quote shows an untrusted name on one line and no longer than a person reads: what prints stands as it is, all else is

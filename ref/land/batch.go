@@ -134,7 +134,7 @@ func canonicalPosition(position json.RawMessage) (json.RawMessage, error) {
 	}
 	canonical, err := canonicalJSON(nil, position)
 	if err != nil {
-		return nil, fault.New(fault.StoreInputMalformed, "position", "the source's position is no JSON").Wrap(err)
+		return nil, fault.New(fault.StoreInputMalformed, "position", "the source's position is no JSON").WithHint("a position is any JSON value, such as 17 or \"2026-11-30\"").Wrap(err)
 	}
 	return canonical, nil
 }

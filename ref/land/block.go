@@ -74,7 +74,7 @@ func newBuilder(rs rules) *builder {
 // add makes the column for a name that stands in a row for the first time in this block.
 func (b *builder) add(name string) (*column, error) {
 	if why := schema.CheckName(name); why != "" {
-		return nil, malformed("the column name %s %s", clip(name), why)
+		return nil, malformed("the column name %s %s", clip(name), why).hinted(renameTheField)
 	}
 	if len(b.columns) >= schema.MaxFields {
 		return nil, malformed("the input has more than %d columns", schema.MaxFields)

@@ -224,7 +224,8 @@ func (c *column) quote() {
 
 func (c *column) loses(row int) error {
 	return &rowError{code: fault.StoreSchemaIncompatible, row: row, column: c.name,
-		text: fmt.Sprintf("column %q holds int64 and float64, and as float64 an integer here would lose digits", c.name)}
+		text: fmt.Sprintf("column %q holds int64 and float64, and as float64 an integer here would lose digits", c.name),
+		hint: "declare the column as json to keep every digit"}
 }
 
 // joins checks the arriving kind of an undeclared column against the stored type.
@@ -236,7 +237,8 @@ func (c *column) joins(row int, k schema.Kind, shown string) error {
 	if err != nil {
 		if c.rule.declared.Kind != schema.None {
 			return &rowError{code: fault.StoreSchemaIncompatible, row: row, column: c.name,
-				text: fmt.Sprintf("column %q is stored as %s and arrives as %s, its declared type", c.name, c.rule.stored, schema.Of(k))}
+				text: fmt.Sprintf("column %q is stored as %s and arrives as %s, its declared type", c.name, c.rule.stored, schema.Of(k)),
+				hint: "declare the type that is stored, " + c.rule.stored.String()}
 		}
 		return c.refuse(row, k, shown)
 	}

@@ -38,7 +38,7 @@ func csvLines(in io.Reader, name string, rs rules) source {
 		counted.row = 1
 		names := append([]string(nil), header...)
 		if strings.HasPrefix(names[0], "\ufeff") {
-			return fault.New(fault.StoreInputMalformed, name+":1", name+":1: the header begins with a byte order mark")
+			return fault.New(fault.StoreInputMalformed, name+":1", name+":1: the header begins with a byte order mark").WithHint(byteOrderMark)
 		}
 		for {
 			b, columns, err := csvColumns(rs, names)
@@ -64,7 +64,7 @@ func csvColumns(rs rules, names []string) (*builder, []*column, error) {
 	columns := make([]*column, len(names))
 	for i, n := range names {
 		if b.byName[n] != nil {
-			return nil, nil, malformed("the header names column %q twice", n)
+			return nil, nil, malformed("the header names column %q twice", n).hinted(renameColumn)
 		}
 		c, err := b.add(n)
 		if err != nil {
@@ -214,11 +214,11 @@ func csvError(name string, err error) error {
 			what = "the row has another number of fields than the header"
 		}
 		where := fmt.Sprintf("%s:%d", name, parse.Line)
-		return fault.New(fault.StoreInputMalformed, where, where+": "+what)
+		return fault.New(fault.StoreInputMalformed, where, where+": "+what).WithHint(quoteFields)
 	}
 	if long, ok := err.(rowTooLong); ok {
 		where := fmt.Sprintf("%s:%d", name, long.from)
-		return fault.New(fault.StoreInputMalformed, where, where+": a row that begins here or later is longer than 64 MiB").WithHint("is a quote left open?")
+		return fault.New(fault.StoreInputMalformed, where, where+": a row that begins here or later is longer than 64 MiB").WithHint(closeQuote)
 	}
 	return unreadable(name, err)
 }

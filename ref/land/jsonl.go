@@ -25,7 +25,7 @@ func unreadable(input string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return fault.New(fault.StoreInputMalformed, input, input+" could not be read to its end").Wrap(err)
+	return fault.New(fault.StoreInputMalformed, input, input+" could not be read to its end").WithHint(readAgain).Wrap(err)
 }
 
 // jsonLines reads JSON Lines: blocks of whole lines are parsed side by side and taken in order. When it returns early, a
@@ -137,5 +137,5 @@ func lineBlocks(in io.Reader, name string, line int64, blockBytes int, each func
 
 func lineTooLong(name string, line int64) error {
 	where := fmt.Sprintf("%s:%d", name, line)
-	return fault.New(fault.StoreInputMalformed, where, where+": the line is longer than 64 MiB")
+	return fault.New(fault.StoreInputMalformed, where, where+": the line is longer than 64 MiB").WithHint(oneArray)
 }

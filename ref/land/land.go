@@ -122,7 +122,7 @@ func prepare(s *store.Store, o *Options) (*store.Table, *schema.Schema, error) {
 		return nil, nil, err
 	}
 	if why := schema.CheckName(o.SiteID); why != "" {
-		return nil, nil, fault.New(fault.StoreNameInvalid, o.SiteID, fmt.Sprintf("the site id %q %s", o.SiteID, why))
+		return nil, nil, fault.New(fault.StoreNameInvalid, o.SiteID, fmt.Sprintf("the site id %q %s", o.SiteID, why)).WithHint(plainName)
 	}
 	d := t.Declared()
 	if o.Normalize != "" && o.Normalize != Native && o.Normalize != AsJSON {
@@ -209,7 +209,7 @@ func commit(ctx context.Context, t *store.Table, l *store.Lock, o *Options, c *c
 		RowCount: c.rows - skip.n, SiteID: o.SiteID, PipelineID: o.PipelineID, Cursor: o.Position,
 	}
 	if _, err := nanosOf(m.CommittedAt.Unix(), int64(m.CommittedAt.Nanosecond())); err != nil {
-		return Report{}, fault.New(fault.StoreInputMalformed, "now", fmt.Sprintf("the commit's instant %s %s", m.CommittedAt, err))
+		return Report{}, fault.New(fault.StoreInputMalformed, "now", fmt.Sprintf("the commit's instant %s %s", m.CommittedAt, err)).WithHint(giveInstant)
 	}
 	// A late backfill keeps its fields visible at the horizons that its rows answer (read.horizon.late-columns).
 	first := m.CommittedAt

@@ -65,7 +65,7 @@ func foreign(name string, err error) error {
 	}
 	var f *fault.Error
 	if errors.As(err, &f) && f.Code == fault.StorePartDamaged {
-		return fault.New(fault.StoreInputMalformed, name, name+" is no readable Parquet file").Wrap(f.Err)
+		return fault.New(fault.StoreInputMalformed, name, name+" is no readable Parquet file").WithHint(notParquet).Wrap(f.Err)
 	}
 	return err
 }

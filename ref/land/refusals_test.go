@@ -100,6 +100,10 @@ func TestRefusals(t *testing.T) {
 					t.Errorf("%v does not name %s", err, say)
 				}
 			}
+			var f *fault.Error
+			if !errors.As(err, &f) || f.Hint == "" {
+				t.Errorf("%v does not say what to do", err)
+			}
 			if tree(t, s) != before {
 				t.Error("the refusal changed the store")
 			}

@@ -95,11 +95,11 @@ func (rs rules) of(name string) *rule {
 func checkTypes(t *decl.Table, types map[string]schema.Type) error {
 	for name, ty := range types {
 		if why := schema.CheckName(name); why != "" {
-			return fault.New(fault.StoreInputMalformed, name, fmt.Sprintf("the column name %q %s", name, why))
+			return fault.New(fault.StoreInputMalformed, name, fmt.Sprintf("the column name %q %s", name, why)).WithHint(renameTheField)
 		}
 		r := rule{}
 		if r.reserve(name); r.skip || r.refused {
-			return fault.New(fault.StoreReservedColumnName, name, fmt.Sprintf("column %q is the store's own and takes no type", name))
+			return fault.New(fault.StoreReservedColumnName, name, fmt.Sprintf("column %q is the store's own and takes no type", name)).WithHint("leave the type out: every run fills this column itself")
 		}
 		if t == nil {
 			continue
@@ -144,11 +144,7 @@ func (e *rowError) fault(input string, rowsBefore int64) *fault.Error {
 	if e.column != "" && e.code != fault.StoreInputMalformed {
 		subject = e.column
 	}
-	f := fault.New(e.code, subject, text+e.text)
-	if e.hint != "" {
-		f = f.WithHint(e.hint)
-	}
-	return f
+	return fault.New(e.code, subject, text+e.text).WithHint(e.advice())
 }
 
 // Kinds the scanner asks for by name.

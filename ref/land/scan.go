@@ -84,7 +84,7 @@ func (s *scanner) row(t []byte) error {
 			return malformed("the name %q is not followed by a colon", c.name)
 		}
 		if c.seen == s.rows+1 {
-			return malformed("the name %q stands twice in one object", c.name)
+			return malformed("the name %q stands twice in one object", c.name).hinted(renameColumn)
 		}
 		c.seen = s.rows + 1
 		s.current = append(s.current, c)
@@ -93,7 +93,7 @@ func (s *scanner) row(t []byte) error {
 		}
 		i = skipSpace(t, i)
 		if i >= len(t) {
-			return malformed("the object does not end")
+			return malformed("the object does not end").hinted(oneObject)
 		}
 		switch t[i] {
 		case ',':
@@ -120,18 +120,18 @@ func (s *scanner) at(err error, c *column) error {
 
 func (s *scanner) rest(t []byte, i int) error {
 	if i = skipSpace(t, i); i < len(t) {
-		return malformed("after the object stands %s", found(t, i))
+		return malformed("after the object stands %s", found(t, i)).hinted(oneObject)
 	}
 	return nil
 }
 
 func (s *scanner) notObject(t []byte, i int) error {
 	if bytes.HasPrefix(t[i:], []byte("\xef\xbb\xbf")) {
-		return malformed("the line begins with a byte order mark")
+		return malformed("the line begins with a byte order mark").hinted(byteOrderMark)
 	}
 	v := jsontext.Value(t[i:])
 	if !v.IsValid() {
-		return malformed("the line is no JSON: it begins with %s", found(t, i))
+		return malformed("the line is no JSON: it begins with %s", found(t, i)).hinted(oneObject)
 	}
 	kind := "a number"
 	switch t[i] {
@@ -144,7 +144,11 @@ func (s *scanner) notObject(t []byte, i int) error {
 	case 'n':
 		kind = "null"
 	}
-	return malformed("the line is %s, not an object", kind)
+	e := malformed("the line is %s, not an object", kind).hinted(oneObject)
+	if t[i] == '[' {
+		e.hint = oneArray
+	}
+	return e
 }
 
 // found shows what stands at i.

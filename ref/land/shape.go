@@ -279,5 +279,5 @@ func (h *shape) structure() (schema.Type, string) {
 
 // misfit refuses what no type holds in a column that the table has a type for.
 func misfit(name string, stored schema.Type, oddity string) *fault.Error {
-	return fault.New(fault.StoreSchemaIncompatible, name, fmt.Sprintf("column %q is stored as %s and arrives as json, since %s", name, shortType(stored), oddity))
+	return fault.New(fault.StoreSchemaIncompatible, name, fmt.Sprintf("column %q is stored as %s and arrives as json, since %s", name, shortType(stored), oddity)).WithHint(correctValue)
 }

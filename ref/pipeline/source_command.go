@@ -24,6 +24,7 @@ const (
 	maxFeedLine = 64<<20 + 64 // one row of a landing, and the words around it
 	maxPosition = 64 << 10    // it travels in an environment variable
 	maxSaid     = 500         // of the last line on standard error, in a message
+	maxLogged   = 64 << 10    // of a run's standard error; what comes after goes unseen, so that a loop cannot fill a disk or a terminal
 	// afterExit is how long a command's output is waited for when the command itself has ended.
 	afterExit = 2 * time.Second
 )
@@ -300,12 +301,13 @@ func (f *feed) close() {
 	_ = f.wait() // it was told to end; how it did says nothing
 }
 
-// lastWords logs standard error line by line and keeps the last one.
+// lastWords logs standard error line by line, up to maxLogged bytes, and keeps the last one.
 type lastWords struct {
-	name string
-	log  func(format string, args ...any)
-	open []byte
-	last string
+	name   string
+	log    func(format string, args ...any)
+	open   []byte
+	last   string
+	logged int
 }
 
 func (w *lastWords) Write(p []byte) (int, error) {
@@ -322,9 +324,23 @@ func (w *lastWords) Write(p []byte) (int, error) {
 func (w *lastWords) line() {
 	if text := strings.TrimSpace(string(w.open)); text != "" {
 		w.last = text
-		w.log("%s: %s", w.name, text)
+		w.show(text)
 	}
 	w.open = w.open[:0]
+}
+
+func (w *lastWords) show(text string) {
+	if w.logged > maxLogged {
+		return
+	}
+	if w.logged += len(text) + 1; w.logged > maxLogged {
+		w.log("%s says more than %d KiB on standard error; the rest is not shown", w.name, maxLogged>>10)
+		return
+	}
+	if !strings.HasPrefix(text, w.name+": ") { // many programs say their own name
+		text = w.name + ": " + text
+	}
+	w.log("%s", text)
 }
 
 // words is for the end of a message; the program has ended.

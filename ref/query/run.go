@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -142,8 +141,7 @@ func match(st *store.Store, parsed *statement) ([]string, error) {
 			case looksLikeFile(name):
 				return nil, refused("%q is no table of the store, and a query reads no files", name)
 			default:
-				return nil, fault.New(fault.StoreTableUnknown, name, fmt.Sprintf("table %q is neither declared nor present in this store", name)).
-					WithHint("contextful context tables lists those that are")
+				return nil, st.TableUnknown(name)
 			}
 		}
 		for _, other := range found {

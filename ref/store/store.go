@@ -171,8 +171,24 @@ func (s *Store) Table(name string) (*Table, error) {
 			return t, nil
 		}
 	}
-	return nil, fault.New(fault.StoreTableUnknown, name, fmt.Sprintf("table %q is neither declared nor present in this store", name)).
-		WithHint("declare it in " + decl.FileName)
+	return nil, s.TableUnknown(name)
+}
+
+// TableUnknown refuses a table that there is not, and says which one may have been meant or how one is declared.
+func (s *Store) TableUnknown(name string) *fault.Error {
+	f := fault.New(fault.StoreTableUnknown, name, fmt.Sprintf("table %q is neither declared nor present in this store", name))
+	known, err := s.Tables()
+	if err != nil {
+		known = nil // whoever asks for one that there is hears of it
+	}
+	if near := decl.Nearest(name, known); near != "" {
+		return f.WithHint(fmt.Sprintf("did you mean %q?", near))
+	}
+	hint := s.opts.Project.DeclareHint(name)
+	if len(known) > 0 {
+		hint = "contextful context tables lists those there are; " + hint
+	}
+	return f.WithHint(hint)
 }
 
 // TableAt gives a table by name alone, whether or not there is one yet: what a pull needs. Refusals: StoreNameInvalid.
