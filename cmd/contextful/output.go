@@ -54,12 +54,8 @@ func (a *app) refuse(err error) {
 	if r.Hint == usageHint && a.meant != nil && a.meant.HasParent() && a.meant.Name() != "help" {
 		r.Hint = a.meant.CommandPath() + " --help says how it is called"
 	}
-	if a.json {
-		line, encodeErr := json.Marshal(r)
-		if encodeErr == nil {
-			fmt.Fprintln(a.stderr, string(line))
-			return
-		}
+	if a.json && encode(a.stderr, r) == nil {
+		return
 	}
 	fmt.Fprintf(a.stderr, "%s: %s\n", r.Code, r.Message)
 	if r.Hint != "" {

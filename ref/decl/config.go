@@ -69,7 +69,8 @@ func (s Secret) Value(getenv func(string) string) (string, error) {
 	if v := getenv(s.Env); v != "" {
 		return v, nil
 	}
-	return "", fault.New(fault.SyncNotConfigured, s.Env, "the environment variable "+s.Env+", which config.toml refers to, is not set")
+	return "", fault.New(fault.SyncNotConfigured, s.Env, "the environment variable "+s.Env+", which config.toml refers to, is not set").
+		WithHint("set it where the command runs: export " + s.Env + "=…")
 }
 
 // Encryption is [encryption]: KeyEnv is the environment variable of key_source = "env:NAME".

@@ -20,5 +20,6 @@ func (c *Config) Unserved() error {
 	default:
 		return nil
 	}
-	return fault.New(fault.StoreUnsupported, c.Path, c.Path+" asks for "+asked+", which this build does not serve yet")
+	return fault.New(fault.StoreUnsupported, c.Path, c.Path+" asks for "+asked+", which this build does not serve yet").
+		WithHint("take it out of config.toml where this store can do without it")
 }

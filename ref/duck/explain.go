@@ -31,7 +31,14 @@ func Explain(err error) error {
 	case strings.Contains(message, "No space left on device"), strings.Contains(message, "Read-only file system"):
 		return fault.New(fault.StoreWriteFailed, "", message)
 	}
-	return fault.New(fault.QueryFailed, "", message)
+	f := fault.New(fault.QueryFailed, "", message)
+	switch {
+	case strings.Contains(message, "Referenced column"):
+		f = f.WithHint("contextful context describe <table> lists the columns there are")
+	case strings.HasPrefix(message, "Conversion Error"):
+		f = f.WithHint("TRY_CAST gives NULL where a value does not convert")
+	}
+	return f
 }
 
 // Explain is the package's Explain with our own names for files in the message.

@@ -133,7 +133,7 @@ func invalid(what, name, reason string) error {
 	case "node id":
 		example = "desk or laptop-2"
 	}
-	return fault.New(fault.StoreNameInvalid, name, what+" "+quote(name)+" is not path-safe: "+reason).WithHint("a " + what + " is such as " + example)
+	return fault.New(fault.StoreNameInvalid, name, what+" "+quote(name)+" is not path-safe: "+reason).WithHint("a " + what + " looks like " + example)
 }
 
 // quote shows an untrusted name on one line and no longer than a person reads: what prints stands as it is, all else is

@@ -47,7 +47,22 @@ func Read(ctx context.Context, s *store.Store, o Options) (*Batch, error) {
 		b.Close()
 		return nil, err
 	}
+	b.noteKey(s)
 	return b, nil
+}
+
+// noteKey says where no row has a column of the key: that is allowed, and mostly a misspelt name or a CSV of other separators, whose
+// rows are then all one to a reader.
+func (b *Batch) noteKey(s *store.Store) {
+	d := b.t.Declared()
+	if d == nil || b.c.rows == 0 {
+		return
+	}
+	for _, name := range d.PrimaryKey {
+		if _, ok := b.c.at[name]; !ok {
+			s.Logf("note: no row of %s has %q, a column of the primary key of table %q: it is null in all of them", b.o.InputName, name, b.t.Name())
+		}
+	}
 }
 
 func (b *Batch) open(ctx context.Context, in Input, rs rules) error {

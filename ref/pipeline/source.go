@@ -49,7 +49,8 @@ type failures struct{ pipeline, table string }
 
 func (f failures) because(cause error, format string, args ...any) *sourceFailure {
 	text := fmt.Sprintf("the source of pipeline %q failed for table %q: ", f.pipeline, f.table) + fmt.Sprintf(format, args...)
-	e := fault.New(fault.PipelineSourceFailed, f.pipeline, text)
+	e := fault.New(fault.PipelineSourceFailed, f.pipeline, text).
+		WithHint("what it said since its last commit has not landed: run the pipeline again when the source is well")
 	if cause != nil {
 		e = e.Wrap(cause)
 	}

@@ -22,7 +22,8 @@ type statement struct {
 var harmless = []string{"range", "generate_series", "unnest", "repeat", "repeat_row", "json_each", "json_tree"}
 
 func refused(format string, args ...any) *fault.Error {
-	return fault.New(fault.QueryRefused, "", fmt.Sprintf(format, args...))
+	return fault.New(fault.QueryRefused, "", fmt.Sprintf(format, args...)).
+		WithHint("a query is one SELECT over the store's tables; contextful context land brings rows in")
 }
 
 // parse reads the statement with the engine's own parser. Errors: QueryRefused, QueryFailed.
@@ -47,7 +48,8 @@ func parse(ctx context.Context, s *duck.Session, sql string) (*statement, error)
 	case doc.Error && doc.Type == "not implemented":
 		return nil, refused("only one SELECT is answered; nothing can be written, set, attached or installed through a query")
 	case doc.Error:
-		return nil, fault.New(fault.QueryFailed, "", strings.Join(strings.Fields(doc.Message), " "))
+		return nil, fault.New(fault.QueryFailed, "", strings.Join(strings.Fields(doc.Message), " ")).
+			WithHint("a name that is also a word of SQL, or has a dot or a dash in it, stands in double quotes, a text in single ones")
 	case len(doc.Statements) == 0:
 		return nil, refused("there is no statement")
 	case len(doc.Statements) > 1:
