@@ -145,15 +145,16 @@ func (a *app) clock() (clock.Clock, error) {
 		return nil, err
 	}
 	if t := instant.Time; t.Before(earliest) || t.After(latest) {
-		return nil, usageError{fmt.Errorf("--now: %s lies outside %s to %s, which 64 bits of nanoseconds hold", instant, manifest.At(earliest), manifest.At(latest))}
+		return nil, usageError{fmt.Errorf("--now: %s lies outside %s to %s, after which 64 bits of nanoseconds have no room for what comes next", instant, manifest.At(earliest), manifest.At(latest))}
 	}
 	return clock.Fixed{Instant: instant.Time}, nil
 }
 
-// The instants that a table's timestamps can hold.
+// The instants that a table's timestamps can hold, but for the last day: commits and snapshots go on from the latest one there
+// is, each a nanosecond on, and a table that had used the last could not be folded ever again.
 var (
 	earliest = time.Unix(0, math.MinInt64)
-	latest   = time.Unix(0, math.MaxInt64)
+	latest   = time.Unix(0, math.MaxInt64).Add(-24 * time.Hour)
 )
 
 // instantFlag reads an RFC 3339 instant. A bound may lie beyond what a timestamp holds; the clock may not.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 
 	"github.com/apache/arrow-go/v18/parquet"
 
@@ -117,13 +118,16 @@ func OpenFlipped(path string) (name string, done func(), err error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return "", nil, damaged(path, "is missing").Wrap(err)
 	}
-	if err != nil {
+	if err != nil && !tooMany(err) {
 		return "", nil, damaged(path, "cannot be opened").Wrap(err)
+	}
+	if err != nil {
+		return "", nil, noCopy(path, err)
 	}
 	defer in.Close()
 	out, name, done, err := scratch()
 	if err != nil {
-		return "", nil, fault.New(fault.StoreWriteFailed, path, "no room for a copy of part "+path).Wrap(err)
+		return "", nil, noCopy(path, err)
 	}
 	if _, err := io.Copy(out, in); err != nil {
 		done()
@@ -134,4 +138,17 @@ func OpenFlipped(path string) (name string, done func(), err error) {
 		return "", nil, err
 	}
 	return name, done, nil
+}
+
+// noCopy refuses for want of room. Each copy is a file that stays open, so a table of many parts may meet the process's limit.
+func noCopy(path string, err error) error {
+	refusal := fault.New(fault.StoreWriteFailed, path, "no room for a copy of part "+path).Wrap(err)
+	if tooMany(err) {
+		refusal = refusal.WithHint("let the process open more files (ulimit -n), and fold the table: then it has fewer parts")
+	}
+	return refusal
+}
+
+func tooMany(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }

@@ -3,10 +3,14 @@ package colfile
 import (
 	"bytes"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
+
+	"contextful/ref/fault"
 
 	_ "github.com/duckdb/duckdb-go/v2"
 )
@@ -112,4 +116,15 @@ func FuzzFlipUTC(f *testing.F) {
 			t.Fatal(again, err, err2)
 		}
 	})
+}
+
+// Where the process may open no more files the part is not called damaged, and the person is told what helps.
+func TestNoFileLeftIsNoDamage(t *testing.T) {
+	for _, cause := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOSPC} {
+		err := noCopy("part", &os.PathError{Op: "open", Path: "part", Err: cause})
+		var refusal *fault.Error
+		if !errors.As(err, &refusal) || refusal.Code != fault.StoreWriteFailed || (refusal.Hint != "") != (cause != syscall.ENOSPC) {
+			t.Errorf("%v: %v", cause, err)
+		}
+	}
 }

@@ -228,6 +228,9 @@ func blame(st *store.Store, views []*store.View, err error) error {
 	if !errors.As(err, &coded) || coded.Code != fault.QueryFailed {
 		return err
 	}
+	if strings.Contains(coded.Message, "Too many open files") {
+		return coded.WithHint("let the process open more files (ulimit -n)") // it says nothing of the part that was next
+	}
 	for _, view := range views {
 		for _, f := range view.Files {
 			if !strings.Contains(coded.Message, f.Path) {

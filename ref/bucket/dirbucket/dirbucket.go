@@ -100,9 +100,9 @@ func failed(key string, err error) error {
 	}
 }
 
-// open opens an object's file; a directory or a path through a file is "not found".
+// open opens an object's file; a directory or a path through a file is "not found". It never waits: a FIFO or a device is damage.
 func (b *Bucket) open(key string) (*os.File, fs.FileInfo, error) {
-	f, err := os.Open(b.file(key))
+	f, err := os.OpenFile(b.file(key), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil, fs.ErrNotExist
 	}
@@ -110,8 +110,11 @@ func (b *Bucket) open(key string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
+	if err == nil && info.IsDir() {
 		err = fs.ErrNotExist
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no regular file", f.Name())
 	}
 	if err != nil {
 		_ = f.Close()

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"contextful/ref/bucket"
@@ -160,5 +161,24 @@ func TestRefusedPutLeavesNothing(t *testing.T) {
 	entries, err := os.ReadDir(filepath.Join(dir, ".contextful-bucket", "tmp"))
 	if err != nil || len(entries) != 0 {
 		t.Fatalf("left %v (%v)", entries, err)
+	}
+}
+
+// A FIFO that nobody writes is refused, and neither waited for, taken for absent nor replaced.
+func TestFIFOIsNoObject(t *testing.T) {
+	dir := t.TempDir()
+	b := open(t, dir)
+	ctx := context.Background()
+	if err := syscall.Mkfifo(filepath.Join(dir, "k"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := b.Get(ctx, "k"); !errors.Is(err, bucket.ErrTransport) {
+		t.Error(err)
+	}
+	if _, err := b.Put(ctx, "k", strings.NewReader("v"), 1, bucket.Condition{IfAbsent: true}); !errors.Is(err, bucket.ErrTransport) {
+		t.Error(err)
+	}
+	if err := b.List(ctx, "", func(o bucket.Object) error { return errors.New(o.Key) }); err != nil {
+		t.Error("it is listed", err)
 	}
 }

@@ -105,7 +105,7 @@ func (b *Bucket) walk(ctx context.Context, dir, folder, prefix string, visit fun
 			continue
 		}
 		name, ok := unescape(e.Name())
-		if !ok {
+		if !ok || e.Type()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice) != 0 {
 			continue
 		}
 		if e.IsDir() {
