@@ -62,3 +62,23 @@ func TestRemovedUnderAReader(t *testing.T) {
 		t.Fatal(text, err)
 	}
 }
+
+// TestTooManyOpenFiles: the part that was next is not the one to blame.
+func TestTooManyOpenFiles(t *testing.T) {
+	st := ducktest.Open(t, "alpha", "", declaration)
+	ducktest.Land(t, st, ducktest.Landing{Table: "state", Run: "a", Columns: []string{"n int64"}, Rows: []string{`[1]`}, Replacement: true})
+	table, err := st.Table("state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	view, err := table.Resolve(t.Context(), store.Bounds{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]fault.Code{`IO Error: Cannot open file "%s": Too many open files`: fault.QueryFailed, `IO Error: "%s": Input/output error`: fault.StorePartDamaged} {
+		err := blame(st, []*store.View{view}, fault.New(fault.QueryFailed, "", strings.ReplaceAll(text, "%s", view.Files[0].Path)))
+		if fault.CodeOf(err) != want {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
