@@ -29,7 +29,7 @@ func FromView(v *store.View) Table {
 	if d.AvailableTime != nil && d.Keyed() {
 		t.Available = d.AvailableTime.Column
 	}
-	t.RunsUnique = len(t.PrimaryKey) > 0 && runsUnique(v)
+	t.RunsUnique = len(t.PrimaryKey) > 0 && v.RunsUnique()
 	if v.Schema != nil && len(v.Schema.Columns) > 0 {
 		t.Columns = v.Schema.Columns
 	} else {
@@ -70,29 +70,6 @@ func sameFrom(recorded *manifest.ValidTime, declared *decl.ValidTime) bool {
 		return recorded == nil && declared == nil
 	}
 	return recorded.From == declared.From
-}
-
-// runsUnique looks through all runs whose rows the view can show, folded ones included.
-func runsUnique(v *store.View) bool {
-	nodes := map[string]string{}
-	seen := func(run, node string) bool {
-		if other, ok := nodes[run]; ok && other != node {
-			return false
-		}
-		nodes[run] = node
-		return true
-	}
-	for k := range v.Folded.Keys() {
-		if run, node, _ := strings.Cut(k, "/"); !seen(run, node) {
-			return false
-		}
-	}
-	for _, r := range v.Runs {
-		if !seen(r.RunID, r.NodeID) {
-			return false
-		}
-	}
-	return true
 }
 
 // reconcile compares what the engine finds in the files with the columns known, and where they differ merges every file's schema in

@@ -195,6 +195,10 @@ func Stage(ctx context.Context, st *store.Store, o Options) (_ *Staged, err erro
 		}
 		return staged, nil
 	}
+	// Now, and not when it is written down: by then another pass and its retention may have taken what it is read from.
+	if err := view.Folded.Load(ctx); err != nil {
+		return nil, err
+	}
 	// The parts of runs are written once more whatever the plan: their digests are taken while the engine looks at them.
 	ofRuns := func(f store.File) bool { return f.Run != nil }
 	digests := beside(ctx, func(ctx context.Context) error { return intact(ctx, view, only(view.Files, ofRuns)) })

@@ -180,7 +180,7 @@ func TestPassesBesideLandings(t *testing.T) {
 		t.Error(got)
 	}
 	view := resolve(t, st, "events")
-	if view.Folded.Len() != runs || len(view.Runs) != 0 {
+	if err := view.Folded.Load(t.Context()); err != nil || view.Folded.Len() != runs || len(view.Runs) != 0 {
 		t.Errorf("the chain folds %d runs", view.Folded.Len())
 	}
 	dirs, err := os.ReadDir(st.Path(key.SnapshotsDir("events")))

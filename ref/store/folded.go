@@ -26,8 +26,9 @@ type Folded struct {
 	segments []segmentRows // Index's, in its order
 	walked   int           // of Chain, how many lie above the index
 	in       map[string]foldedIn
-	missing  string // the snapshot id at which Chain ends because its manifest is not here; "" where it ends at the root, or early
-	missedBy string // what names it
+	missing  string   // the snapshot id at which Chain ends because its manifest is not here; "" where it ends at the root, or early
+	missedBy string   // what names it
+	settled  *settled // where a cache stands for the index, which was not read
 }
 
 type segmentRows struct {

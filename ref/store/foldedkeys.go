@@ -46,7 +46,12 @@ func (l *Lock) FoldedAs(ctx context.Context, runKey string) (*FoldedRun, error) 
 	if err != nil || p.SnapshotID == nil {
 		return nil, err
 	}
-	if maybe, ok := l.cachedKey(*p.SnapshotID, runKey); ok && !maybe {
+	maybe, cached := l.cachedKey(*p.SnapshotID, runKey)
+	if cached && !maybe {
+		return nil, nil
+	}
+	if s := l.t.settled(*p.SnapshotID); s != nil && !s.keys.mayHold(runKey) {
+		l.cacheKeys(*p.SnapshotID, s.keys.numbers())
 		return nil, nil
 	}
 	f, err := l.t.Folded(ctx, p.SnapshotID)
@@ -56,7 +61,10 @@ func (l *Lock) FoldedAs(ctx context.Context, runKey string) (*FoldedRun, error) 
 	if err != nil {
 		return nil, err
 	}
-	l.cacheKeys(*p.SnapshotID, f)
+	if !cached {
+		l.settle(ctx, *p.SnapshotID)
+		l.cacheKeys(*p.SnapshotID, printsOf(slices.Collect(f.Keys())).numbers())
+	}
 	snapshot, ok := f.In(runKey)
 	if !ok {
 		return nil, nil
@@ -147,11 +155,7 @@ func (l *Lock) cachedKey(snapshot, runKey string) (maybe, ok bool) {
 
 // cacheKeys writes the cache, synced, so that a power cut leaves the old one or this one. What fails here costs the next
 // landing another look at the index.
-func (l *Lock) cacheKeys(snapshot string, f *Folded) {
-	prints := make([]uint64, 0, f.Len())
-	for k := range f.Keys() {
-		prints = append(prints, fingerprint(k))
-	}
+func (l *Lock) cacheKeys(snapshot string, prints []uint64) {
 	_ = vfs.WriteAtomic(l.t.s.opts.FS, path.Join(l.t.Dir(), foldedKeysName), foldedKeys(l.t.name, snapshot, prints))
 }
 

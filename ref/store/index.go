@@ -19,6 +19,9 @@ const tierSegments = 4
 // index never names fewer runs than the walk.
 func (p *Pass) WriteFoldedRuns(ctx context.Context, v *View) (*manifest.FoldedRuns, error) {
 	f := v.Folded
+	if err := f.Load(ctx); err != nil {
+		return nil, err
+	}
 	var fresh []FoldedRun
 	for _, m := range slices.Concat(v.Runs, v.Superseded) {
 		fresh = append(fresh, foldedRow(m.Key(), p.id, m))

@@ -43,7 +43,8 @@ type View struct {
 	Declaration *decl.Table
 	Pointer     manifest.Pointer
 	ETag        ETag
-	// Folded is what the pointer's chain folds, however the read is bounded; its Chain is as much of it as had to be read.
+	// Folded is what the pointer's chain folds, however the read is bounded; its Chain is as much of it as had to be read. Load
+	// comes before any question to it.
 	Folded *Folded
 	// Head is the snapshot the read stands on; nil where there is none (or none that old).
 	Head *manifest.Snapshot
@@ -86,14 +87,14 @@ func (t *Table) Resolve(ctx context.Context, b Bounds) (*View, error) {
 	if v.Pointer, v.ETag, err = t.Pointer(); err != nil {
 		return nil, err
 	}
-	if v.Folded, err = t.Folded(ctx, v.Pointer.SnapshotID); err != nil {
+	if v.Folded, err = t.openFolded(ctx, v.Pointer.SnapshotID, b); err != nil {
 		return nil, err
 	}
 	c := &cut{b: b, f: v.Folded}
 	if err := c.find(ctx); err != nil {
 		return nil, err
 	}
-	refs, err := t.runDirs()
+	refs, err := v.Folded.opened(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -44,6 +44,9 @@ func (t *Table) Retain(ctx context.Context, now time.Time, keep time.Duration) (
 			// A cache: where it cannot be written the next landing reads every manifest.
 			_ = l.writeCounter(next.Seq-1, next.NotBefore)
 		}
+		if done.Runs > 0 && err == nil {
+			l.settle(ctx, r.f.Chain[0].SnapshotID) // it need not list what is gone
+		}
 		return err
 	})
 	return done, err

@@ -275,13 +275,18 @@ func (r runRef) key() string { return r.run + "/" + r.node }
 // runDirs lists the node directories below data/runs, committed or not, sorted. Names that no run or node can have are
 // strangers and left alone.
 func (t *Table) runDirs() ([]runRef, error) {
+	return t.runDirsBut(func(string) bool { return false })
+}
+
+// runDirsBut is runDirs without the run ids that are skipped: it asks for each of them, in their order.
+func (t *Table) runDirsBut(skipped func(run string) bool) ([]runRef, error) {
 	var refs []runRef
 	runs, err := t.list(key.RunsDir(t.name))
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range runs {
-		if !r.IsDir() || key.ValidRun(r.Name()) != nil {
+		if !r.IsDir() || key.ValidRun(r.Name()) != nil || skipped(r.Name()) {
 			continue
 		}
 		nodes, err := t.list(path.Join(key.RunsDir(t.name), r.Name()))

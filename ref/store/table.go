@@ -112,6 +112,10 @@ func (l *Lock) SwapPointer(etag ETag, next manifest.Pointer) error {
 	}
 	if deref(next.SnapshotID) != deref(have.SnapshotID) {
 		l.refreshCounter()
+		if next.SnapshotID != nil {
+			// For the readers to come. The pointer is moved, so nothing ends this early.
+			l.settle(context.Background(), *next.SnapshotID)
+		}
 	}
 	return nil
 }
