@@ -129,7 +129,9 @@ func (t *Table) Resolve(ctx context.Context, b Bounds) (*View, error) {
 		return nil, err
 	}
 	v.Head = c.base()
-	v.supersede(runs)
+	if err := v.supersede(ctx, runs); err != nil {
+		return nil, err
+	}
 	if err := v.files(); err != nil {
 		return nil, err
 	}
@@ -150,7 +152,7 @@ func (t *Table) Resolve(ctx context.Context, b Bounds) (*View, error) {
 // supersede applies the replacement frontier (store.declare.empty-replacement): runs before the newest one are not read, and
 // neither is a snapshot that does not stand on it. One that holds rows of a run from after the frontier, which came late, stays: what
 // is from before cannot be told from them any more, and a row too many is no row lost.
-func (v *View) supersede(runs []*manifest.Run) {
+func (v *View) supersede(ctx context.Context, runs []*manifest.Run) error {
 	slices.SortFunc(runs, func(a, b *manifest.Run) int { return a.Frontier().Compare(b.Frontier()) })
 	if v.Head != nil {
 		v.Frontier = v.Head.Replacement
@@ -158,7 +160,11 @@ func (v *View) supersede(runs []*manifest.Run) {
 	for _, m := range runs {
 		if f := m.Frontier(); m.Replacement && (v.Frontier == nil || v.Frontier.Compare(f) < 0) {
 			v.Frontier = &f
-			v.HeadSuperseded = v.Head != nil && !v.outlives(f)
+			outlives, err := v.outlives(ctx, f)
+			if err != nil {
+				return err
+			}
+			v.HeadSuperseded = v.Head != nil && !outlives
 		}
 	}
 	for _, m := range runs {
@@ -168,13 +174,20 @@ func (v *View) supersede(runs []*manifest.Run) {
 			v.Runs = append(v.Runs, m)
 		}
 	}
+	return nil
 }
 
-// outlives tells whether the head holds a run that sorts after f.
-func (v *View) outlives(f manifest.Frontier) bool {
+// outlives tells whether there is a head and it holds a run that sorts after f. Only where their numbers do not tell, the index is read.
+func (v *View) outlives(ctx context.Context, f manifest.Frontier) (bool, error) {
 	h := v.Head
+	if h == nil {
+		return false, nil
+	}
 	if h.CommitSeq != nil && *h.CommitSeq != f.CommitSeq {
-		return *h.CommitSeq > f.CommitSeq
+		return *h.CommitSeq > f.CommitSeq, nil
+	}
+	if err := v.Folded.Load(ctx); err != nil {
+		return false, err
 	}
 	for k := range v.Folded.Keys() {
 		row := v.Folded.Row(k)
@@ -184,10 +197,10 @@ func (v *View) outlives(f manifest.Frontier) bool {
 		run := manifest.Run{CommittedAt: row.CommittedAt, CommitSeq: row.CommitSeq}
 		run.RunID, run.NodeID, _ = manifest.SplitRunKey(k)
 		if f.Compare(run.Frontier()) < 0 {
-			return true
+			return true, nil
 		}
 	}
-	return false
+	return false, nil
 }
 
 // files lists the parts and looks that each is there.
