@@ -61,6 +61,20 @@ Feature: snapshot
     And alpha reads 3 rows of "pages"
     And alpha's store checks out
 
+  @store.snapshot.capture#one-snapshot
+  Scenario: a capture that died once it had landed shares its snapshot with no later one
+    Given alpha has landed rows of "pages" as run "one":
+      | url | seen                 | text  |
+      | /a  | 2026-01-01T00:00:00Z | first |
+    And alpha has captured of "pages" as run "two":
+      | url | seen                 | text   |
+      | /b  | 2026-02-01T00:00:00Z | second |
+    When alpha captures of "pages" as run "one":
+      | url | seen                 | text  |
+      | /a  | 2026-01-01T00:00:00Z | first |
+    Then the capture succeeds
+    And the captures "one" and "two" of "pages" are alpha's 2 snapshots, one each
+
   @store.snapshot.capture#once
   Scenario: a capture that is made again is the capture it was
     Given alpha has captured of "pages" as run "one":

@@ -4,6 +4,7 @@
 //
 //	read       the whole input, with nothing of the store touched
 //	lock       captures of one table come one after the other, so that none's snapshot holds another's documents
+//	waiting    what a capture that died has landed is folded first, as the snapshot it would have been
 //	land       the run; where it is committed already this is a replay
 //	fold       unless a snapshot names the run: it was folded before, or a fold that ran beside this has it
 //	the id     of the snapshot that names the run, the same at every replay
@@ -66,6 +67,9 @@ func Run(ctx context.Context, s *store.Store, o Options) (r Report, err error) {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, l.Unlock()) }()
+	if err := foldWaiting(ctx, s, t, end.RunID, o); err != nil {
+		return r, err
+	}
 	if r.Landed, err = b.Commit(ctx, end); err != nil {
 		return r, err
 	}
@@ -82,6 +86,18 @@ func Run(ctx context.Context, s *store.Store, o Options) (r Report, err error) {
 			WithHint("capture the same rows again: what is landed is not landed twice")
 	}
 	return r, err
+}
+
+// foldWaiting folds what waits before a new capture lands: the run of one that died is a snapshot of its own, or its documents
+// would have no corpus but this capture's, or none, where this one captures them anew.
+func foldWaiting(ctx context.Context, s *store.Store, t *store.Table, run string, o Options) error {
+	in, err := foldedIn(ctx, t, run+"/"+s.Node())
+	if err != nil || in != "" {
+		return err
+	}
+	o.Fold.Table, o.Fold.Publish = o.Land.Table, nil
+	_, err = fold.Run(ctx, s, o.Fold)
+	return err
 }
 
 // foldedIn gives the snapshot of the table's chain that folded a run, "" where none has.

@@ -107,6 +107,23 @@ func TestInterruptedCapture(t *testing.T) {
 	}
 }
 
+// A capture that died before its fold is a snapshot of its own, also where another one captures the same document before it is
+// ended.
+func TestCaptureAfterOneThatDied(t *testing.T) {
+	s := ducktest.Open(t, "alpha", "", pages)
+	if _, err := land.Run(t.Context(), s, land.Options{Table: "pages", Input: strings.NewReader(page(1)), RunID: "one", SiteID: "s", InputName: "in"}); err != nil {
+		t.Fatal(err)
+	}
+	two, err := run(t, s, "two", page(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := run(t, s, "one", page(1))
+	if err != nil || one.SnapshotID == two.SnapshotID || len(snapshots(t, s)) != 2 {
+		t.Fatal(one, two, err, snapshots(t, s))
+	}
+}
+
 // Captures at the same time are as many snapshots, each with one more document than the one before.
 func TestCapturesTogether(t *testing.T) {
 	s := ducktest.Open(t, "alpha", "", pages)
