@@ -1,6 +1,7 @@
 package colfile
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -54,24 +55,28 @@ func FlipFile(path string, toUTC bool) (int, error) {
 }
 
 func flip(f *os.File, path string, toUTC bool) (int, error) {
-	footer, at, err := readFooter(f)
-	if err != nil {
-		return 0, damaged(path, "has no readable footer").Wrap(err)
-	}
-	if err := levelsWithin(footer); err != nil {
-		return 0, damaged(path, "has a footer that cannot be read").Wrap(err)
-	}
-	n, err := FlipUTC(footer, toUTC)
-	if err != nil {
-		return 0, damaged(path, "has a footer that cannot be read").Wrap(err)
-	}
-	if n == 0 {
-		return 0, nil
+	footer, at, n, err := flipped(f, path, toUTC)
+	if err != nil || n == 0 {
+		return 0, err
 	}
 	if _, err := f.WriteAt(footer, at); err != nil {
 		return 0, fault.New(fault.StoreWriteFailed, path, "part "+path+" could not be written").Wrap(err)
 	}
 	return n, nil
+}
+
+// flipped gives the footer of src with the flag turned, where it lies in src, and the number of columns that changed.
+func flipped(src parquet.ReaderAtSeeker, path string, toUTC bool) (footer []byte, at int64, n int, err error) {
+	if footer, at, err = readFooter(src); err != nil {
+		return nil, 0, 0, damaged(path, "has no readable footer").Wrap(err)
+	}
+	if err = levelsWithin(footer); err == nil {
+		n, err = FlipUTC(footer, toUTC)
+	}
+	if err != nil {
+		return nil, 0, 0, damaged(path, "has a footer that cannot be read").Wrap(err)
+	}
+	return footer, at, n, nil
 }
 
 func readFooter(f parquet.ReaderAtSeeker) ([]byte, int64, error) {
@@ -129,11 +134,7 @@ func OpenFlipped(path string) (name string, done func(), err error) {
 	if err != nil {
 		return "", nil, noCopy(path, err)
 	}
-	if _, err := io.Copy(out, in); err != nil {
-		done()
-		return "", nil, fault.New(fault.StoreWriteFailed, path, "part "+path+" could not be copied").Wrap(err)
-	}
-	if _, err := flip(out, path, false); err != nil {
+	if err := copyFlipped(out, in, path, flipWhole); err != nil {
 		done()
 		return "", nil, err
 	}
@@ -151,4 +152,38 @@ func noCopy(path string, err error) error {
 
 func tooMany(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+}
+
+// flipWhole is how many bytes of a part are turned on their way into the copy: of many small ones most of the time goes into the
+// calls. A larger one is copied first.
+const flipWhole = 1 << 20
+
+func copyFlipped(out, in *os.File, path string, whole int64) error {
+	failed := func(err error) error {
+		return fault.New(fault.StoreWriteFailed, path, "part "+path+" could not be copied").Wrap(err)
+	}
+	info, err := in.Stat()
+	if err != nil {
+		return failed(err)
+	}
+	if info.Size() > whole {
+		if _, err := io.Copy(out, in); err != nil {
+			return failed(err)
+		}
+		_, err := flip(out, path, false)
+		return err
+	}
+	data := make([]byte, info.Size())
+	if _, err := io.ReadFull(in, data); err != nil {
+		return failed(err)
+	}
+	footer, at, _, err := flipped(bytes.NewReader(data), path, false)
+	if err != nil {
+		return err
+	}
+	copy(data[at:], footer)
+	if _, err := out.Write(data); err != nil {
+		return failed(err)
+	}
+	return nil
 }

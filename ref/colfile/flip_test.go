@@ -84,6 +84,53 @@ func TestFlipAgainstDuckDB(t *testing.T) {
 	}
 }
 
+// A part is turned on its way or after it was copied, as large as it is, to the same bytes; what is no part is refused both ways.
+func TestTheCopyIsTheSameBothWays(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "part.parquet")
+	writePart(t, path, Options{}, 2, 500, 7)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn := func(name string, whole int64) ([]byte, error) {
+		in, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		out, err := os.Create(filepath.Join(dir, "out.parquet"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer out.Close()
+		if err := copyFlipped(out, in, name, whole); err != nil {
+			return nil, err
+		}
+		copied, err := os.ReadFile(out.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return copied, nil
+	}
+	size := int64(len(data))
+	small, err := turn(path, size)
+	if err != nil || int64(len(small)) != size || bytes.Equal(small, data) {
+		t.Fatal(len(small), err)
+	}
+	if large, err := turn(path, size-1); err != nil || !bytes.Equal(large, small) {
+		t.Error("another copy", err)
+	}
+	if err := os.WriteFile(path, data[:size-3], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, whole := range []int64{0, size} {
+		if _, err := turn(path, whole); fault.CodeOf(err) != fault.StorePartDamaged {
+			t.Error(whole, err)
+		}
+	}
+}
+
 // No footer, however damaged, reads out of bounds, changes its length or changes anything but the flags.
 func FuzzFlipUTC(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "part.parquet")
