@@ -6,6 +6,8 @@ import (
 
 	"contextful/ref/schema"
 	"contextful/ref/vfs"
+
+	"github.com/apache/arrow-go/v18/parquet"
 )
 
 const (
@@ -77,6 +79,7 @@ func walkFooter(footer []byte) (g Glance, err error) {
 // Glance is what one look at a file's footer tells.
 type Glance struct {
 	Rows int64 // that it promises
+	Size int64 // of the file, in bytes
 	// Schema are the bytes of its columns in the footer: files that have the same hold the same columns in the same types and order.
 	Schema string
 }
@@ -90,7 +93,12 @@ func Fits(fsys vfs.FS, path string, rows int64) (Glance, error) {
 		return Glance{}, err
 	}
 	defer f.Close()
-	footer, _, err := readFooter(f)
+	return FitsIn(f, path, rows)
+}
+
+// FitsIn is Fits for what is open already, and named path in refusals.
+func FitsIn(src parquet.ReaderAtSeeker, path string, rows int64) (Glance, error) {
+	footer, at, err := readFooter(src)
 	if err != nil {
 		return Glance{}, damaged(path, "has no readable footer").Wrap(err)
 	}
@@ -101,5 +109,6 @@ func Fits(fsys vfs.FS, path string, rows int64) (Glance, error) {
 	if rows >= 0 && g.Rows != rows {
 		return Glance{}, damaged(path, fmt.Sprintf("holds %d rows where %d were recorded", g.Rows, rows))
 	}
+	g.Size = at + int64(len(footer)) + 8
 	return g, nil
 }

@@ -26,10 +26,13 @@ type group struct {
 	// origin is Table.Origin, places what it says of each of names.
 	origin string
 	places []int
+	shapes []*shape // what each file holds
+	rows   int64    // of all files, as they promise
 }
 
-func (g *group) add(f File, name string, place int) {
-	g.files, g.names, g.places = append(g.files, f), append(g.names, name), append(g.places, place)
+func (g *group) add(f File, name string, place int, rows int64, s *shape) {
+	g.files, g.names, g.places, g.shapes = append(g.files, f), append(g.names, name), append(g.places, place), append(g.shapes, s)
+	g.rows += rows
 }
 
 // place is the SQL of Table.Origin. A group of one file needs no index of it.
@@ -111,7 +114,7 @@ func (g *group) raw(fsys vfs.FS, columns []schema.Column) ([]group, error) {
 			at[alike] = n
 			out = append(out, group{turned: g.turned, writes: g.writes, bits: map[string][]byte{}, inner: inner, origin: g.origin})
 		}
-		out[n].add(f, g.names[i], g.places[i])
+		out[n].add(f, g.names[i], g.places[i], max(f.Rows, 0), g.shapes[i])
 		for name, bit := range bits {
 			out[n].bits[name] = append(out[n].bits[name], bit)
 		}

@@ -80,7 +80,7 @@ type Relation struct {
 func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation, error) {
 	rel := Relation{Nanos: map[string]bool{}, Fine: map[string]bool{}, Columns: t.Columns}
 	plain, turned := group{origin: t.Origin}, group{origin: t.Origin}
-	alike, examples := map[string]bool{}, []string(nil) // one file of each schema there is
+	alike, examples := map[string]*shape{}, []string(nil) // one file of each schema there is
 	for i, f := range t.Files {
 		fine, err := t.fine(ctx, fsys, f)
 		if err != nil {
@@ -94,17 +94,20 @@ func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation,
 			return rel, err
 		}
 		rel.Rows += seen.Rows
-		if kind := fmt.Sprint(len(fine) > 0, seen.Schema); !alike[kind] {
-			alike[kind] = true
+		kind := fmt.Sprint(len(fine) > 0, seen.Schema)
+		if alike[kind] == nil {
+			// What cannot be read as columns is the engine's to refuse.
+			in, _ := columnsOf(fsys, f.Path)
+			alike[kind] = &shape{in}
 			examples = append(examples, name)
-			if err := scalarsAsStored(fsys, t, f); err != nil {
+			if err := scalarsAsStored(t, f, in); err != nil {
 				return rel, err
 			}
 		}
 		if len(fine) > 0 {
-			turned.add(f, name, i)
+			turned.add(f, name, i, seen.Rows, alike[kind])
 		} else {
-			plain.add(f, name, i)
+			plain.add(f, name, i, seen.Rows, alike[kind])
 		}
 	}
 	rel.Paths = slices.Concat(plain.names, turned.names)
@@ -228,11 +231,14 @@ func (g *group) sql(columns []schema.Column, nanos map[string]bool) string {
 	}
 	from := empty(columns, func(c schema.Column) string { return storedType(c.Type, g.turned) })
 	if len(g.names) > 0 {
-		from += " UNION ALL BY NAME SELECT *"
+		read := "SELECT *"
 		if g.index != "" {
-			from += ", file_index AS " + Ident(g.index)
+			read += ", file_index AS " + Ident(g.index)
 		}
-		from += " FROM " + ReadParquet(g.names)
+		read += " FROM " + g.read()
+		if from += " UNION ALL BY NAME " + read; g.shape().has(columns) {
+			from = read
+		}
 	}
 	return "SELECT " + outer.String() + " FROM (" + from + ")"
 }

@@ -165,13 +165,10 @@ func mismatch(t Table, f File, in *schema.Schema) error {
 
 // scalarsAsStored refuses a file that holds a column in another scalar type than the table's columns account for: the engine's cast
 // would make a value of almost everything (store.reconcile.part-columns). What another node landed may be ahead of the schema here
-// and is reconciled instead; types that this build does not know are the engine's to refuse.
-func scalarsAsStored(fsys vfs.FS, t Table, f File) error {
-	if f.Foreign {
-		return nil
-	}
-	in, err := columnsOf(fsys, f.Path)
-	if err != nil {
+// and is reconciled instead; types that this build does not know are the engine's to refuse. in is what the file holds, nil where it
+// cannot be read as columns.
+func scalarsAsStored(t Table, f File, in *schema.Schema) error {
+	if f.Foreign || in == nil {
 		return nil
 	}
 	known := &schema.Schema{Columns: t.Columns}

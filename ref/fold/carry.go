@@ -59,7 +59,7 @@ func (p *pass) split(ctx context.Context) error {
 		return strings.Compare(a.origin+"/"+a.file.Part.Name, b.origin+"/"+b.file.Part.Name)
 	})
 	if len(kept) > 0 {
-		p.table.Files = duckFiles(p.view, p.fresh)
+		p.table.Files = p.duckFiles(p.fresh)
 	}
 	return nil
 }

@@ -173,7 +173,7 @@ func (p *pass) storedTable(list []*stored) duck.Table {
 	for i, s := range list {
 		files[i] = s.file
 	}
-	t.Files, t.Columns = duckFiles(p.view, files), p.rel.Columns
+	t.Files, t.Columns = p.duckFiles(files), p.rel.Columns
 	t.PrimaryKey, t.Line, t.Reconcile, t.AllNanos, t.Coarse = nil, nil, false, false, false
 	t.Origin = "_part"
 	for p.has(t.Origin) {
@@ -182,10 +182,13 @@ func (p *pass) storedTable(list []*stored) duck.Table {
 	return t
 }
 
-func duckFiles(view *store.View, files []store.File) []duck.File {
+// duckFiles are files of the view, with what is known of their footers.
+func (p *pass) duckFiles(files []store.File) []duck.File {
 	var list []duck.File
 	for _, f := range files {
-		list = append(list, duck.FileOf(view, f))
+		of := duck.FileOf(p.view, f)
+		of.Seen = p.glances[f.Path]
+		list = append(list, of)
 	}
 	return list
 }

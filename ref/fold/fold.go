@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"contextful/ref/colfile"
 	"contextful/ref/duck"
 	"contextful/ref/fault"
 	"contextful/ref/manifest"
@@ -199,29 +200,32 @@ func Stage(ctx context.Context, st *store.Store, o Options) (_ *Staged, err erro
 	if err := view.Folded.Load(ctx); err != nil {
 		return nil, err
 	}
-	// The parts of runs are written once more whatever the plan: their digests are taken while the engine looks at them.
+	// The parts of runs are written once more whatever the plan: they are looked at while the engine starts.
 	ofRuns := func(f store.File) bool { return f.Run != nil }
-	digests := beside(ctx, func(ctx context.Context) error { return intact(ctx, view, only(view.Files, ofRuns)) })
-	defer digests.stop()
+	looks := beside(ctx, func(ctx context.Context) (map[string]*colfile.Glance, error) {
+		return intact(ctx, view, only(view.Files, ofRuns))
+	})
+	defer looks.stop()
 	session, err := duck.Open(ctx, o.Engine)
 	if err != nil {
 		return nil, err
 	}
 	defer session.Close()
-	work := &pass{session: session, view: view, options: o}
+	glances, damage := looks.wait()
+	work := &pass{session: session, view: view, options: o, glances: glances}
 	if err := work.prepare(ctx); err != nil {
 		return nil, err
 	}
-	if err := digests.wait(); err != nil {
-		return nil, err
+	if damage != nil {
+		return nil, damage // a type that the table does not have says more
 	}
-	if err := intact(ctx, view, only(work.fresh, func(f store.File) bool { return !ofRuns(f) })); err != nil {
+	if _, err := intact(ctx, view, only(work.fresh, func(f store.File) bool { return !ofRuns(f) })); err != nil {
 		return nil, err
 	}
 	if err := work.plan(ctx); err != nil {
 		return nil, err
 	}
-	if err := intact(ctx, view, work.rewritten()); err != nil {
+	if _, err := intact(ctx, view, work.rewritten()); err != nil {
 		return nil, err
 	}
 	if err := recoverAbandoned(ctx, table); err != nil {

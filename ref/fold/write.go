@@ -21,14 +21,15 @@ type pass struct {
 	session *duck.Session
 	view    *store.View
 	options Options
-	table   duck.Table        // as a pass reads it; its files are those of rel
-	fresh   []store.File      // the files folded for the first time
-	rel     duck.Relation     // their rows: one survivor of each line, where the table has a key
-	stored  []*stored         // the snapshot's parts that may stay where they are, oldest first
-	near    []*stored         // those of stored that contestTable knows, by its numbers
-	columns map[string]string // a column's name in the engine's own tables
-	keyed   bool              // the line tells all rows of rel apart
-	held    bool              // rel's rows lie in deltaTable
+	glances map[string]*colfile.Glance // what is known of footers, by path
+	table   duck.Table                 // as a pass reads it; its files are those of rel
+	fresh   []store.File               // the files folded for the first time
+	rel     duck.Relation              // their rows: one survivor of each line, where the table has a key
+	stored  []*stored                  // the snapshot's parts that may stay where they are, oldest first
+	near    []*stored                  // those of stored that contestTable knows, by its numbers
+	columns map[string]string          // a column's name in the engine's own tables
+	keyed   bool                       // the line tells all rows of rel apart
+	held    bool                       // rel's rows lie in deltaTable
 	outputs []output
 	dir     string // of the staging directory, absolute
 }
@@ -38,6 +39,7 @@ func (p *pass) fs() vfs.FS { return p.view.Table.Store().FS() }
 // prepare opens the inputs and refuses what must be refused before anything is staged.
 func (p *pass) prepare(ctx context.Context) error {
 	p.table = duck.ForFold(p.view)
+	p.table.Files = p.duckFiles(p.view.Files)
 	if err := p.split(ctx); err != nil {
 		return p.explain(err)
 	}
@@ -177,8 +179,12 @@ func (p *pass) copyTo(ctx context.Context, query, name string, values []*string,
 func (p *pass) partOptions(files []store.File) duck.PartOptions {
 	var size, rows int64
 	for _, f := range files {
-		// A file that is gone is refused where it is read.
-		if info, err := p.fs().Stat(f.Path); err == nil && f.Rows > 0 {
+		if f.Rows <= 0 {
+			continue
+		}
+		if g := p.glances[f.Path]; g != nil {
+			size, rows = size+g.Size, rows+f.Rows
+		} else if info, err := p.fs().Stat(f.Path); err == nil { // a file that is gone is refused where it is read
 			size, rows = size+info.Size(), rows+f.Rows
 		}
 	}
