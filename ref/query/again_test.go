@@ -63,6 +63,26 @@ func TestRemovedUnderAReader(t *testing.T) {
 	}
 }
 
+// TestRemovedUnderTheLock: a part that goes after its footer was looked at is missing, and no file that the statement must not read.
+func TestRemovedUnderTheLock(t *testing.T) {
+	st := ducktest.Open(t, "alpha", "", declaration)
+	ducktest.Land(t, st, ducktest.Landing{Table: "state", Run: "a", Columns: []string{"n int64"}, Rows: []string{`[1]`}, At: ducktest.Epoch})
+	early := resolveAhead(t.Context(), st, `SELECT * FROM state`, Bounds{})
+	if err := os.RemoveAll(st.Path("tables/state/data/runs/a")); err != nil {
+		t.Fatal(err)
+	}
+	s, err := duck.Open(t.Context(), duck.Options{TempDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var out bytes.Buffer
+	_, err = answer(t.Context(), s, st, []*source{early["state"]}, false, `SELECT * FROM state`, Options{Out: &out})
+	if !errors.Is(err, fault.StorePartDamaged) || out.Len() > 0 {
+		t.Fatal(out.String(), err)
+	}
+}
+
 // TestTooManyOpenFiles: the part that was next is not the one to blame.
 func TestTooManyOpenFiles(t *testing.T) {
 	st := ducktest.Open(t, "alpha", "", declaration)

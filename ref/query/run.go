@@ -222,10 +222,11 @@ func with(tables []string) string {
 	return "WITH " + strings.Join(tables, ", ") + "\n"
 }
 
-// blame finds the damaged part behind an engine's error about a file, so that the refusal names the part and not the SQL.
+// blame finds the damaged part behind an engine's error about a file, so that the refusal names the part and not the SQL. A file
+// that has gone since it was resolved the engine takes for a pattern, which its lock refuses.
 func blame(st *store.Store, views []*store.View, err error) error {
 	var coded *fault.Error
-	if !errors.As(err, &coded) || coded.Code != fault.QueryFailed {
+	if !errors.As(err, &coded) || coded.Code != fault.QueryFailed && coded.Code != fault.QueryRefused {
 		return err
 	}
 	if strings.Contains(coded.Message, "Too many open files") {
@@ -236,10 +237,11 @@ func blame(st *store.Store, views []*store.View, err error) error {
 			if !strings.Contains(coded.Message, f.Path) {
 				continue
 			}
-			if f.Rows >= 0 {
-				if damage := colfile.Verify(st.FS(), f.Path, f.Rows); damage != nil {
-					return damage
-				}
+			if damage := colfile.Verify(st.FS(), f.Path, f.Rows); damage != nil {
+				return damage
+			}
+			if coded.Code == fault.QueryRefused {
+				return err
 			}
 			return fault.New(fault.StorePartDamaged, f.Rel, "part "+f.Rel+" cannot be read").Wrap(errors.New(coded.Message))
 		}
