@@ -9,12 +9,8 @@ import (
 // shape is what all files of one schema hold: the same columns in the same types and order. nil columns cannot be read as ours.
 type shape struct{ columns *schema.Schema }
 
-// shape is that of all files of a group whose rows go into a part; nil where they have several, or one that cannot be read as ours. A
-// caller's statement has none: it is to find out which file is gone before it is locked down, and to know the bounds of all columns.
+// shape is that of all files of a group; nil where they have several, or one that cannot be read as ours.
 func (g *group) shape() *shape {
-	if !g.writes {
-		return nil
-	}
 	for _, s := range g.shapes {
 		if s != g.shapes[0] || s.columns == nil {
 			return nil
@@ -38,9 +34,10 @@ func (s *shape) has(columns []schema.Column) bool {
 	return true
 }
 
-// read is the FROM of the group's files.
+// read is the FROM of the group's files. A caller's statement goes by name all the same: its plan depends on the bounds of all
+// columns in all files, which the engine then knows.
 func (g *group) read() string {
-	if g.shape() == nil {
+	if !g.writes || g.shape() == nil {
 		return ReadParquet(g.names)
 	}
 	return readAlike(g.names, g.rows)

@@ -152,7 +152,10 @@ func (r *result) read(ctx context.Context, visit func([]driver.Value) error) err
 	cells := make([]driver.Value, len(r.columns))
 	for from := int64(0); from < r.rows; from += page {
 		to := min(from+page, r.rows)
-		text := fmt.Sprintf("SELECT * FROM %s WHERE rowid >= %d AND rowid < %d", resultTable, from, to)
+		text := "SELECT * FROM " + resultTable
+		if to-from < r.rows || r.cut {
+			text += fmt.Sprintf(" WHERE rowid >= %d AND rowid < %d", from, to)
+		}
 		got := int64(0)
 		err := r.session.Conn().Raw(func(c any) error {
 			conn, ok := c.(driver.QueryerContext)
