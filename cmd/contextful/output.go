@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -159,11 +160,12 @@ func (a *app) list(report any, lines []string) error {
 	if a.json {
 		return encode(a.stdout, report)
 	}
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	out := bufio.NewWriter(a.stdout) // a tabwriter writes cell by cell
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, line := range lines {
 		fmt.Fprintln(w, line)
 	}
-	return w.Flush()
+	return errors.Join(w.Flush(), out.Flush())
 }
 
 // columns joins the cells of one line for list.

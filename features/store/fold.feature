@@ -938,25 +938,6 @@ Feature: fold
     And every file that alpha's chain of "trades" names is there
     And alpha reads of "trades" exactly the rows landed
 
-  @store.fold.reference-retention#unpublished
-  Scenario Outline: a pass that finds nothing to fold collects nothing, asked <how>
-    Given a node "alpha"
-    And alpha has no bucket
-    And a table "trades" without a key
-    And "trades" declares retain_runs as "2d"
-    And the clock shows "2026-03-01T09:00:00Z"
-    And alpha has landed 3 runs of "trades" and folded each of them
-    And the clock shows "2026-03-09T09:00:00Z"
-    When alpha folds <how>
-    Then the fold succeeds
-    And alpha's store is as it was
-    And alpha's chain of "trades" has 3 snapshots, and ends at its root
-    And alpha reads of "trades" exactly the rows landed
-    Examples:
-      | how         |
-      | "trades"    |
-      | what is due |
-
   @store.fold.reference-retention#reader
   Scenario: a read whose files are collected under it is answered from what the table is by then
     Given a node "alpha"

@@ -81,6 +81,7 @@ func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation,
 	rel := Relation{Nanos: map[string]bool{}, Fine: map[string]bool{}, Columns: t.Columns}
 	plain, turned := group{origin: t.Origin}, group{origin: t.Origin}
 	alike, examples := map[string]*shape{}, []string(nil) // one file of each schema there is
+	judged := map[string]bool{}                           // those of which a file of this node has been looked at
 	for i, f := range t.Files {
 		fine, err := t.fine(ctx, fsys, f)
 		if err != nil {
@@ -100,7 +101,10 @@ func (s *Session) Relation(ctx context.Context, fsys vfs.FS, t Table) (Relation,
 			in, _ := columnsOf(fsys, f.Path)
 			alike[kind] = &shape{in}
 			examples = append(examples, name)
-			if err := scalarsAsStored(t, f, in); err != nil {
+		}
+		if !f.Foreign && !judged[kind] {
+			judged[kind] = true
+			if err := scalarsAsStored(t, f, alike[kind].columns); err != nil {
 				return rel, err
 			}
 		}

@@ -168,7 +168,7 @@ func mismatch(t Table, f File, in *schema.Schema) error {
 // and is reconciled instead; types that this build does not know are the engine's to refuse. in is what the file holds, nil where it
 // cannot be read as columns.
 func scalarsAsStored(t Table, f File, in *schema.Schema) error {
-	if f.Foreign || in == nil {
+	if in == nil {
 		return nil
 	}
 	known := &schema.Schema{Columns: t.Columns}

@@ -148,7 +148,7 @@ func (s *Staged) retain(ctx context.Context, st *store.Store) {
 	case err != nil:
 		st.Logf("note: retention of table %q did not end, the next pass goes on: %v", s.table.Name(), err)
 	case done.Snapshots+done.Runs > 0:
-		st.Logf("table %q: %d snapshots and %d folded runs were older than retain_runs and are removed", s.table.Name(), done.Snapshots, done.Runs)
+		st.Logf("table %q: removed what is older than retain_runs (snapshots: %d, folded runs: %d)", s.table.Name(), done.Snapshots, done.Runs)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"contextful/ref/colfile"
 	"contextful/ref/fault"
@@ -67,7 +68,10 @@ const (
 
 func intactFile(fsys vfs.FS, f store.File, buffer []byte) (*colfile.Glance, error) {
 	have, glance, err := lookedAt(fsys, f, buffer)
-	if err != nil {
+	switch {
+	case errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE):
+		return nil, fault.New(fault.StoreWriteFailed, f.Rel, "too many files are open to read "+f.Rel).Wrap(err).WithHint("let the process open more files (ulimit -n)")
+	case err != nil:
 		return nil, fault.New(fault.StorePartDamaged, f.Rel, f.Rel+" cannot be read").Wrap(err)
 	}
 	if have != f.Part.SHA256 {
