@@ -263,6 +263,18 @@ Feature: land
     Then the fold succeeds
     And alpha reads every row landed into "trades" once, and no other
 
+  @store.land.two-writers @store.reserve.commit-seq#concurrent
+  Scenario: sixteen landings, with folds and reads all the while, count each row once
+    Given a table "trades" without a key
+    And alpha has landed 4 rows of "trades"
+    When alpha lands 16 runs into "trades" while folds and reads of it go on
+    Then at least one of them has succeeded
+    And alpha reads every row landed into "trades" once, and no other
+    When alpha folds "trades"
+    Then the fold succeeds
+    And alpha reads every row landed into "trades" once, and no other
+    And alpha's store checks out
+
   @store.land.as-given#numbers @store.land.as-given#floats @store.land.as-given#text @store.land.as-given#instants
   Scenario Outline: <what> reads back as it was given
     Given a table "things" keyed by "id"

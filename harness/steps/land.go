@@ -11,6 +11,7 @@ import (
 // Steps of the land operation: inputs that are not what they should be, disks that do not take them, and two at a time.
 func registerLand(s *Suite) {
 	registerTogether(s)
+	registerCrowd(s)
 	registerDisk(s)
 	s.Step(`^(\w+) lands (\d+) rows of "([^"]*)" whose line (\d+) is (.+)$`, landsWithLine)
 }
