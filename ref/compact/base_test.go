@@ -7,6 +7,9 @@ import (
 
 	"contextful/ref/fault"
 	"contextful/ref/lease"
+	"contextful/ref/nodetest"
+
+	"github.com/stretchr/testify/require"
 )
 
 // TestAPointerPutBack has someone set the bucket's pointer back to an older snapshot, under the same fence, while a pass is at
@@ -14,27 +17,26 @@ import (
 func TestAPointerPutBack(t *testing.T) {
 	for _, at := range []string{`Put (Key "*/data/snapshots/*/_manifest.json")`, `PutIfMatch (Key "*/_pointer.json")`} {
 		t.Run(at, func(t *testing.T) {
-			s3 := newFake(t)
-			a := newNode(t, s3, "alpha", true, noon)
+			w := nodetest.New(t)
+			a := newNode(t, w, "alpha", true, noon)
 			a.land("r1", 1)
-			a.push()
+			a.MustPush()
 			first, err := a.compact()
-			must(t, err)
+			require.NoError(t, err)
 			a.land("r2", 2)
 			second, err := a.at(noon.Add(time.Minute)).compact()
-			must(t, err)
+			require.NoError(t, err)
 			a.land("r3", 3)
 			_, err = lease.Acquire(ctx, a.lease(), lease.Compaction("docs"))
-			must(t, err)
-			_, err = s3.InjectText(fmt.Sprintf(`(Hold "here" before (And %s))`, at))
-			must(t, err)
+			require.NoError(t, err)
+			w.Inject(fmt.Sprintf(`(Hold "here" before (And %s))`, at))
 			done := make(chan error, 1)
 			go func() { _, err := a.compact(held(3)); done <- err }()
-			must(t, s3.Gate("here").WaitHeld(ctx, 1))
-			s3.Put("bkt", "team/p/tables/docs/_pointer.json", fmt.Appendf(nil, `{"snapshot_id":%q,"fence":3}`, first.SnapshotID))
-			s3.Gate("here").Release()
-			refused(t, <-done, fault.StorePointerMoved)
-			if p := a.remote(); *p.SnapshotID != first.SnapshotID {
+			require.NoError(t, w.S3.Gate("here").WaitHeld(ctx, 1))
+			w.S3.Put("bkt", "team/p/tables/docs/_pointer.json", fmt.Appendf(nil, `{"snapshot_id":%q,"fence":3}`, first.SnapshotID))
+			w.S3.Gate("here").Release()
+			nodetest.Refused(t, <-done, fault.StorePointerMoved)
+			if p := w.Pointer("docs"); *p.SnapshotID != first.SnapshotID {
 				t.Fatalf("the bucket's pointer names %s, the rival put %s", *p.SnapshotID, first.SnapshotID)
 			}
 			if p := a.local(); *p.SnapshotID != second.SnapshotID {
@@ -49,33 +51,32 @@ func TestAPointerPutBack(t *testing.T) {
 func TestAPublicationBuiltUpon(t *testing.T) {
 	for _, successor := range []string{"takes the lease", "compacts"} {
 		t.Run("the successor "+successor, func(t *testing.T) {
-			s3 := newFake(t)
-			a := newNode(t, s3, "alpha", true, noon)
+			w := nodetest.New(t)
+			a := newNode(t, w, "alpha", true, noon)
 			a.land("r1", 1)
-			a.push()
-			b := newNode(t, s3, "beta", false, noon.Add(time.Hour))
-			b.pull()
+			a.MustPush()
+			b := newNode(t, w, "beta", false, noon.Add(time.Hour))
+			b.MustPull()
 			_, err := lease.Acquire(ctx, a.lease(), lease.Compaction("docs"))
-			must(t, err)
-			_, err = s3.InjectText(`(Seq (Hold "pointer" after) (ApplyThenDrop) (And PutIfMatch (Principal "alpha") (Key "*/_pointer.json") (OnIndex 0)))`)
-			must(t, err)
+			require.NoError(t, err)
+			w.Inject(`(Seq (Hold "pointer" after) (ApplyThenDrop) (And PutIfMatch (Principal "alpha") (Key "*/_pointer.json") (OnIndex 0)))`)
 			done := make(chan error, 1)
 			go func() { _, err := a.compact(held(1)); done <- err }()
-			must(t, s3.Gate("pointer").WaitHeld(ctx, 1))
-			published := *a.remote().SnapshotID
+			require.NoError(t, w.S3.Gate("pointer").WaitHeld(ctx, 1))
+			published := *w.Pointer("docs").SnapshotID
 			if successor == "compacts" {
 				b.land("r2", 2)
 				_, err = b.compact()
 			} else {
 				_, err = lease.Acquire(ctx, b.lease(), lease.Compaction("docs"))
 			}
-			must(t, err)
-			s3.Gate("pointer").Release()
-			must(t, <-done)
+			require.NoError(t, err)
+			w.S3.Gate("pointer").Release()
+			require.NoError(t, <-done)
 			if p := a.local(); p.SnapshotID == nil || *p.SnapshotID != published {
 				t.Fatalf("the local pointer is %+v, published is %s", p, published)
 			}
-			a.pull()
+			a.MustPull()
 			if a.rows() != b.rows() {
 				t.Fatalf("alpha reads %s, beta %s", a.rows(), b.rows())
 			}

@@ -4,24 +4,19 @@ import (
 	"fmt"
 	"testing"
 
-	"contextful/fakes/s3cas"
+	"contextful/ref/nodetest"
 )
 
 // BenchmarkColdPull pulls 1,000 runs of two small parts and a manifest each: 3,000 objects.
 func BenchmarkColdPull(b *testing.B) {
-	s, err := s3cas.New(s3cas.Options{Buckets: []string{"bkt"}}).Start()
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
-	w := &world{t: b, s3: s}
-	a := w.alpha()
+	w := nodetest.New(b)
+	a := w.Alpha()
 	for i := range 1000 {
-		a.land("events", fmt.Sprintf("r%04d", i))
+		a.Land("events", fmt.Sprintf("r%04d", i))
 	}
-	a.mustPush()
+	a.MustPush()
 	b.ResetTimer()
 	for i := range b.N {
-		w.node(fmt.Sprintf("n%d", i)).mustPull()
+		w.Node(fmt.Sprintf("n%d", i)).MustPull()
 	}
 }

@@ -12,17 +12,20 @@ import (
 	"contextful/ref/clock"
 	"contextful/ref/decl"
 	"contextful/ref/fault"
+	"contextful/ref/nodetest"
 	"contextful/ref/pull"
 	"contextful/ref/push"
 	"contextful/ref/store"
 	"contextful/ref/vfs"
+
+	"github.com/stretchr/testify/require"
 )
 
 // copied is a bucket in memory with what the fake holds now.
-func (w *world) copied() *bucket.Memory {
+func copied(w *nodetest.World) *bucket.Memory {
 	m := bucket.NewMemory()
-	for _, k := range w.s3.Keys("bkt", "team/") {
-		body, _, _ := w.s3.Get("bkt", k)
+	for _, k := range w.S3.Keys("bkt", "team/") {
+		body, _, _ := w.S3.Get("bkt", k)
 		m.Set(k, body)
 	}
 	return m
@@ -32,7 +35,7 @@ func onMem(t *testing.T, m *vfs.Mem) *store.Store {
 	t.Helper()
 	s, err := store.Open(ctx, store.Options{Root: "/p/store", Node: "beta", FS: m, Project: &decl.Project{Name: "p"},
 		Clock: clock.Fixed{Instant: time.Unix(9000, 0)}, LockTimeout: time.Minute})
-	must(t, err)
+	require.NoError(t, err)
 	return s
 }
 
@@ -40,7 +43,7 @@ func onMem(t *testing.T, m *vfs.Mem) *store.Store {
 func seen(t *testing.T, m *vfs.Mem) ([]string, error) {
 	t.Helper()
 	tab, err := onMem(t, m).TableAt("events")
-	must(t, err)
+	require.NoError(t, err)
 	view, err := tab.Resolve(ctx, store.Bounds{})
 	if err != nil {
 		return nil, err
@@ -62,27 +65,27 @@ func seen(t *testing.T, m *vfs.Mem) ([]string, error) {
 // TestAPullSurvivesEveryCrash stops the machine at each operation of a pull, in each way in which a disk forgets.
 func TestAPullSurvivesEveryCrash(t *testing.T) {
 	w, a, _, _ := seeded(t)
-	first := w.copied()
-	a.land("events", "r3", "z")
-	a.fold("events", num(1))
-	a.land("events", "r4")
-	a.mustPush()
-	second := w.copied()
+	first := copied(w)
+	a.Land("events", "r3", "z")
+	a.Fold("events", 1)
+	a.Land("events", "r4")
+	a.MustPush()
+	second := copied(w)
 	get := func(m *vfs.Mem, b *bucket.Memory) error {
-		_, err := pull.Run(ctx, onMem(t, m), pull.Options{Bucket: bucket.Under(b, "team"), Pause: noPause, Transfers: 1})
+		_, err := pull.Run(ctx, onMem(t, m), pull.Options{Bucket: bucket.Under(b, "team"), Pause: nodetest.NoPause, Transfers: 1})
 		return err
 	}
 	whole := vfs.NewMem()
-	must(t, whole.MkdirAll("/p"))
-	must(t, get(whole, second))
+	require.NoError(t, whole.MkdirAll("/p"))
+	require.NoError(t, get(whole, second))
 	want, err := seen(t, whole)
-	must(t, err)
+	require.NoError(t, err)
 	for _, mode := range []vfs.CrashMode{vfs.CrashLoses, vfs.CrashKeepsNames, vfs.CrashKeepsAll} {
 		for n := 1; ; n++ {
 			m := vfs.NewMem()
-			must(t, m.MkdirAll("/p"))
+			require.NoError(t, m.MkdirAll("/p"))
 			if n%2 == 0 { // from an older state, and from an empty disk
-				must(t, get(m, first))
+				require.NoError(t, get(m, first))
 			}
 			m.CrashAt(n)
 			pulled := get(m, second)
@@ -95,7 +98,7 @@ func TestAPullSurvivesEveryCrash(t *testing.T) {
 			if _, err := seen(t, m); err != nil {
 				t.Fatalf("%s: a reader meets %v", where, err)
 			}
-			must(t, get(m, second))
+			require.NoError(t, get(m, second))
 			got, err := seen(t, m)
 			if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Fatalf("%s: the next pull leaves %q (%v), want %q", where, got, err, want)
@@ -111,7 +114,7 @@ func TestAPullSurvivesEveryCrash(t *testing.T) {
 func litter(t *testing.T, m *vfs.Mem, dir, where string) {
 	t.Helper()
 	list, err := m.ReadDir(dir)
-	must(t, err)
+	require.NoError(t, err)
 	for _, e := range list {
 		if e.IsDir() {
 			litter(t, m, path.Join(dir, e.Name()), where)
@@ -127,15 +130,15 @@ var errKilled = errors.New("killed")
 // state, and the next push completes it.
 func TestAPushSurvivesItsDeathAtEachRequest(t *testing.T) {
 	w, a, _, _ := seeded(t)
-	before := w.copied()
-	a.land("events", "r3", "z")
-	a.fold("events", nil)
+	before := copied(w)
+	a.Land("events", "r3", "z")
+	a.Fold("events")
 	send := func(b *bucket.Memory) error {
-		_, err := push.Run(ctx, a.store(), push.Options{Bucket: bucket.Under(b, "team"), Pause: noPause, Transfers: 1})
+		_, err := push.Run(ctx, a.Store(), push.Options{Bucket: bucket.Under(b, "team"), Pause: nodetest.NoPause, Transfers: 1})
 		return err
 	}
 	complete := clone(before)
-	must(t, send(complete))
+	require.NoError(t, send(complete))
 	want := strings.Join(complete.Keys(), "\n")
 	for n := 0; ; n++ {
 		b := clone(before)
@@ -156,8 +159,8 @@ func TestAPushSurvivesItsDeathAtEachRequest(t *testing.T) {
 		b.Before, b.After = nil, nil
 		where := fmt.Sprintf("request %d, after=%v", n/2, n%2 == 1)
 		m := vfs.NewMem()
-		must(t, m.MkdirAll("/p"))
-		if _, perr := pull.Run(ctx, onMem(t, m), pull.Options{Bucket: bucket.Under(b, "team"), Pause: noPause}); perr != nil && !errors.Is(perr, fault.SyncObjectDigestMismatch) {
+		require.NoError(t, m.MkdirAll("/p"))
+		if _, perr := pull.Run(ctx, onMem(t, m), pull.Options{Bucket: bucket.Under(b, "team"), Pause: nodetest.NoPause}); perr != nil && !errors.Is(perr, fault.SyncObjectDigestMismatch) {
 			t.Fatalf("%s: a pull meets %v", where, perr)
 		} else if perr != nil && !strings.Contains(perr.Error(), "schema.json") {
 			t.Fatalf("%s: a pull meets %v", where, perr)
@@ -165,7 +168,7 @@ func TestAPushSurvivesItsDeathAtEachRequest(t *testing.T) {
 		if _, rerr := seen(t, m); rerr != nil {
 			t.Fatalf("%s: a reader meets %v", where, rerr)
 		}
-		must(t, send(b))
+		require.NoError(t, send(b))
 		if got := strings.Join(b.Keys(), "\n"); got != want {
 			t.Fatalf("%s: the next push leaves\n%s\nwant\n%s", where, got, want)
 		}

@@ -1,6 +1,7 @@
 package push_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,24 +13,29 @@ import (
 	"contextful/ref/bucket"
 	"contextful/ref/fault"
 	"contextful/ref/manifest"
+	"contextful/ref/nodetest"
 	"contextful/ref/push"
+
+	"github.com/stretchr/testify/require"
 )
 
-func TestFirstPushCommitsWhatEmitPrints(t *testing.T) {
-	w := newWorld(t)
-	a := w.alpha()
-	a.land("events", "r1", "x")
-	a.land("events", "r2")
-	id := a.fold("events", nil)
-	a.land("other", "r1")
+var ctx = context.Background()
 
-	plan, err := push.Emit(ctx, a.store(), nil)
-	must(t, err)
-	if n := len(w.s3.Journal()); n != 0 {
+func TestFirstPushCommitsWhatEmitPrints(t *testing.T) {
+	w := nodetest.New(t)
+	a := w.Alpha()
+	a.Land("events", "r1", "x")
+	a.Land("events", "r2")
+	id := a.Fold("events")
+	a.Land("other", "r1")
+
+	plan, err := push.Emit(ctx, a.Store(), nil)
+	require.NoError(t, err)
+	if n := len(w.S3.Journal()); n != 0 {
 		t.Fatalf("emit sent %d requests", n)
 	}
-	r := a.mustPush()
-	got := w.manifest()
+	r := a.MustPush()
+	got := w.Manifest()
 	if !maps.Equal(plan.Entries, got.Entries) || got.Generation != 1 || plan.Generation != 1 || got.CommittedBy != "alpha" || got.Nonce == "" {
 		t.Fatalf("planned %v, committed %v", plan, got)
 	}
@@ -41,7 +47,7 @@ func TestFirstPushCommitsWhatEmitPrints(t *testing.T) {
 		t.Fatalf("%+v for %d entries", r, len(got.Entries))
 	}
 	for k, e := range got.Entries {
-		body, _, ok := w.s3.Get("bkt", "team/"+k)
+		body, _, ok := w.S3.Get("bkt", "team/"+k)
 		if !ok || int64(len(body)) != e.Size {
 			t.Errorf("%s is listed and not there", k)
 		}
@@ -52,49 +58,49 @@ func TestFirstPushCommitsWhatEmitPrints(t *testing.T) {
 			t.Errorf("%s is an entry", k)
 		}
 	}
-	if p := w.pointer("events"); p == nil || *p.SnapshotID != id || p.Nonce == "" {
+	if p := w.Pointer("events"); p == nil || *p.SnapshotID != id || p.Nonce == "" {
 		t.Fatalf("pointer %v", p)
 	}
-	if gen, _, ok := w.s3.Get("bkt", "team/manifests/gen-1.json"); !ok || !strings.Contains(string(gen), got.Nonce) {
+	if gen, _, ok := w.S3.Get("bkt", "team/manifests/gen-1.json"); !ok || !strings.Contains(string(gen), got.Nonce) {
 		t.Fatal("generation 1 has no copy")
 	}
 }
 
 func TestNothingToDoMakesNoGeneration(t *testing.T) {
-	w := newWorld(t)
-	a := w.alpha()
-	a.land("events", "r1")
-	a.fold("events", nil)
-	a.mustPush()
-	mark := w.s3.Mark()
-	r := a.mustPush()
+	w := nodetest.New(t)
+	a := w.Alpha()
+	a.Land("events", "r1")
+	a.Fold("events")
+	a.MustPush()
+	mark := w.S3.Mark()
+	r := a.MustPush()
 	if r.Generation != 1 || r.Uploaded != 0 || r.Attempts != 0 {
 		t.Fatalf("%+v", r)
 	}
-	for _, e := range w.s3.JournalFor(s3cas.Filter{Since: mark, Ops: []s3cas.Op{s3cas.OpPut}}) {
+	for _, e := range w.S3.JournalFor(s3cas.Filter{Since: mark, Ops: []s3cas.Op{s3cas.OpPut}}) {
 		if !strings.Contains(e.Key, "_contextful/") {
 			t.Errorf("wrote %s", e.Key)
 		}
 	}
-	a.land("events", "r2")
-	if r := a.mustPush(); r.Generation != 2 || r.Uploaded != 3 {
+	a.Land("events", "r2")
+	if r := a.MustPush(); r.Generation != 2 || r.Uploaded != 3 {
 		t.Fatalf("%+v", r)
 	}
 	for _, g := range []string{"1", "2"} {
-		if _, _, ok := w.s3.Get("bkt", "team/manifests/gen-"+g+".json"); !ok {
+		if _, _, ok := w.S3.Get("bkt", "team/manifests/gen-"+g+".json"); !ok {
 			t.Errorf("generation %s has no copy", g)
 		}
 	}
 }
 
 func TestUncommittedRunsStayHome(t *testing.T) {
-	w := newWorld(t)
-	a := w.alpha()
-	a.land("events", "r1")
-	must(t, a.store().FS().MkdirAll(a.root+"/tables/events/data/runs/r9/alpha"))
-	a.write(a.root+"/tables/events/data/runs/r9/alpha/part-00000.parquet", "half")
-	a.mustPush()
-	for k := range w.manifest().Entries {
+	w := nodetest.New(t)
+	a := w.Alpha()
+	a.Land("events", "r1")
+	require.NoError(t, a.Store().FS().MkdirAll(a.Root+"/tables/events/data/runs/r9/alpha"))
+	a.Write(a.Root+"/tables/events/data/runs/r9/alpha/part-00000.parquet", "half")
+	a.MustPush()
+	for k := range w.Manifest().Entries {
 		if strings.Contains(k, "/r9/") {
 			t.Errorf("%s is listed", k)
 		}
@@ -116,16 +122,16 @@ func TestManifestUnderFaults(t *testing.T) {
 		{`(Respond 409 "ConditionalRequestConflict" (And Put (Key "*/manifest.json") (OnIndex 0)))`, 1},
 	} {
 		t.Run(c.fault, func(t *testing.T) {
-			w := newWorld(t)
-			a := w.alpha()
-			a.land("events", "r1")
-			in := w.inject(c.fault)
-			r := a.mustPush()
-			if r.Generation != c.generation || w.manifest().Generation != c.generation || in[0].Fired() != 1 {
-				t.Fatalf("%+v, bucket at %d, fired %d", r, w.manifest().Generation, in[0].Fired())
+			w := nodetest.New(t)
+			a := w.Alpha()
+			a.Land("events", "r1")
+			in := w.Inject(c.fault)
+			r := a.MustPush()
+			if r.Generation != c.generation || w.Manifest().Generation != c.generation || in[0].Fired() != 1 {
+				t.Fatalf("%+v, bucket at %d, fired %d", r, w.Manifest().Generation, in[0].Fired())
 			}
-			if len(w.manifest().Entries) != 5 {
-				t.Fatalf("entries %v", w.manifest().Entries)
+			if len(w.Manifest().Entries) != 5 {
+				t.Fatalf("entries %v", w.Manifest().Entries)
 			}
 		})
 	}
@@ -140,16 +146,16 @@ func TestPointerUnderFaults(t *testing.T) {
 		`(Respond 409 "ConditionalRequestConflict" (And Put (Key "*/_pointer.json") (OnIndex 0)))`,
 	} {
 		t.Run(f, func(t *testing.T) {
-			w := newWorld(t)
-			a := w.alpha()
-			a.land("events", "r1")
-			first := a.fold("events", nil)
-			a.mustPush()
-			a.land("events", "r2")
-			second := a.fold("events", nil)
-			in := w.inject(f)
-			r := a.mustPush()
-			if p := w.pointer("events"); *p.SnapshotID != second || first == second || len(r.KeptLocal) > 0 || in[0].Fired() != 1 {
+			w := nodetest.New(t)
+			a := w.Alpha()
+			a.Land("events", "r1")
+			first := a.Fold("events")
+			a.MustPush()
+			a.Land("events", "r2")
+			second := a.Fold("events")
+			in := w.Inject(f)
+			r := a.MustPush()
+			if p := w.Pointer("events"); *p.SnapshotID != second || first == second || len(r.KeptLocal) > 0 || in[0].Fired() != 1 {
 				t.Fatalf("pointer %v, %+v", p, r)
 			}
 		})
@@ -157,55 +163,55 @@ func TestPointerUnderFaults(t *testing.T) {
 }
 
 func TestRetriesAreExact(t *testing.T) {
-	w := newWorld(t)
-	a := w.alpha()
-	a.land("events", "r1")
-	w.inject(`(Respond 412 (And Put (Key "*/manifest.json")))`)
-	r, err := a.push()
-	refused(t, err, fault.SyncManifestRebaseExhausted, "p/tables/events/data/runs/r1/alpha/part-00001.parquet", "p/store-id", "are in the bucket")
-	if n := w.puts("team/manifest.json"); n != 5 || r.Attempts != 5 || r.Uploaded != 5 {
+	w := nodetest.New(t)
+	a := w.Alpha()
+	a.Land("events", "r1")
+	w.Inject(`(Respond 412 (And Put (Key "*/manifest.json")))`)
+	r, err := a.Push()
+	nodetest.Refused(t, err, fault.SyncManifestRebaseExhausted, "p/tables/events/data/runs/r1/alpha/part-00001.parquet", "p/store-id", "are in the bucket")
+	if n := w.Puts("team/manifest.json"); n != 5 || r.Attempts != 5 || r.Uploaded != 5 {
 		t.Fatalf("%d puts, %+v", n, r)
 	}
 	var e *fault.Error
 	if !errors.As(err, &e) || !strings.Contains(e.Hint, "again") {
 		t.Fatalf("hint %q", e.Hint)
 	}
-	w.s3.ClearFaults()
-	if r := a.mustPush(); r.Generation != 1 {
+	w.S3.ClearFaults()
+	if r := a.MustPush(); r.Generation != 1 {
 		t.Fatalf("the next push: %+v", r)
 	}
 }
 
 func TestANewerGenerationResetsTheCount(t *testing.T) {
-	w := newWorld(t)
-	a := w.alpha()
-	a.land("events", "r0")
-	a.mustPush()
-	a.land("events", "r1")
+	w := nodetest.New(t)
+	a := w.Alpha()
+	a.Land("events", "r0")
+	a.MustPush()
+	a.Land("events", "r1")
 	// Seven rounds lose to a rival's generation, four to nobody, and then it takes.
 	for i := range 7 {
-		w.inject(fmt.Sprintf(`(RivalManifest (And Put (Key "*/manifest.json") (OnIndex %d)))`, i))
+		w.Inject(fmt.Sprintf(`(RivalManifest (And Put (Key "*/manifest.json") (OnIndex %d)))`, i))
 	}
 	for i := 7; i < 11; i++ {
-		w.inject(fmt.Sprintf(`(Respond 412 (And Put (Key "*/manifest.json") (OnIndex %d)))`, i))
+		w.Inject(fmt.Sprintf(`(Respond 412 (And Put (Key "*/manifest.json") (OnIndex %d)))`, i))
 	}
-	r := a.mustPush()
+	r := a.MustPush()
 	if r.Attempts != 12 || r.Generation != 9 {
 		t.Fatalf("%+v", r)
 	}
 }
 
 func TestTheCeiling(t *testing.T) {
-	w := newWorld(t)
-	a := w.alpha()
-	a.land("events", "r0")
-	a.mustPush()
-	a.land("events", "r1")
-	w.inject(`(RivalManifest (And Put (Key "*/manifest.json")))`)
-	before := w.puts("team/manifest.json")
-	r, err := a.push()
-	refused(t, err, fault.SyncManifestRebaseExhausted)
-	if n := w.puts("team/manifest.json") - before; n != 64 || r.Attempts != 64 {
+	w := nodetest.New(t)
+	a := w.Alpha()
+	a.Land("events", "r0")
+	a.MustPush()
+	a.Land("events", "r1")
+	w.Inject(`(RivalManifest (And Put (Key "*/manifest.json")))`)
+	before := w.Puts("team/manifest.json")
+	r, err := a.Push()
+	nodetest.Refused(t, err, fault.SyncManifestRebaseExhausted)
+	if n := w.Puts("team/manifest.json") - before; n != 64 || r.Attempts != 64 {
 		t.Fatalf("%d puts, %+v", n, r)
 	}
 }
@@ -213,13 +219,13 @@ func TestTheCeiling(t *testing.T) {
 func TestUnprovenStopsBeforeAnythingIsWritten(t *testing.T) {
 	for _, mode := range [][]string{{"ignore_if_match"}, {"ignore_if_none_match"}, {"not_implemented", "Conditional"}, {"toctou_window", "0"}, {"forbid"}} {
 		t.Run(strings.Join(mode, " "), func(t *testing.T) {
-			w := newWorld(t)
-			a := w.alpha()
-			a.land("events", "r1")
-			must(t, w.s3.SetMode(mode[0], mode[1:]...))
-			_, err := a.push()
-			refused(t, err, fault.SyncCoordinationUnproven)
-			for _, e := range w.s3.JournalFor(s3cas.Filter{Ops: []s3cas.Op{s3cas.OpPut}}) {
+			w := nodetest.New(t)
+			a := w.Alpha()
+			a.Land("events", "r1")
+			require.NoError(t, w.S3.SetMode(mode[0], mode[1:]...))
+			_, err := a.Push()
+			nodetest.Refused(t, err, fault.SyncCoordinationUnproven)
+			for _, e := range w.S3.JournalFor(s3cas.Filter{Ops: []s3cas.Op{s3cas.OpPut}}) {
 				if !strings.Contains(e.Key, "/_contextful/cas-probe/") {
 					t.Errorf("wrote %s", e.Key)
 				}
@@ -229,50 +235,50 @@ func TestUnprovenStopsBeforeAnythingIsWritten(t *testing.T) {
 }
 
 func TestSingleWriterNeedsNoProof(t *testing.T) {
-	w := newWorld(t)
-	a := w.alpha()
-	a.land("events", "r1")
-	a.fold("events", nil)
-	must(t, w.s3.SetMode("not_implemented", "Conditional"))
-	o := a.options4push()
-	o.Prove, o.Bucket = nil, bucket.SingleWriter(a.b)
-	r, err := push.Run(ctx, a.store(), o)
-	must(t, err)
-	if r.Generation != 1 || w.pointer("events") == nil {
+	w := nodetest.New(t)
+	a := w.Alpha()
+	a.Land("events", "r1")
+	a.Fold("events")
+	require.NoError(t, w.S3.SetMode("not_implemented", "Conditional"))
+	o := a.PushOptions()
+	o.Prove, o.Bucket = nil, bucket.SingleWriter(a.Bucket)
+	r, err := push.Run(ctx, a.Store(), o)
+	require.NoError(t, err)
+	if r.Generation != 1 || w.Pointer("events") == nil {
 		t.Fatalf("%+v", r)
 	}
 }
 
 func TestAnotherStoresBucket(t *testing.T) {
-	w := newWorld(t)
-	a := w.alpha()
-	a.land("events", "r1")
-	a.mustPush()
-	b := w.node("beta")
-	b.init()
-	b.land("events", "r7")
-	mark := w.s3.Mark()
-	_, err := b.push()
-	refused(t, err, fault.StoreIdentityConflict)
-	if n := len(w.s3.JournalFor(s3cas.Filter{Since: mark, Ops: []s3cas.Op{s3cas.OpPut}})); n != 0 {
+	w := nodetest.New(t)
+	a := w.Alpha()
+	a.Land("events", "r1")
+	a.MustPush()
+	b := w.Node("beta")
+	b.Init()
+	b.Land("events", "r7")
+	mark := w.S3.Mark()
+	_, err := b.Push()
+	nodetest.Refused(t, err, fault.StoreIdentityConflict)
+	if n := len(w.S3.JournalFor(s3cas.Filter{Since: mark, Ops: []s3cas.Op{s3cas.OpPut}})); n != 0 {
 		t.Fatalf("%d puts", n)
 	}
-	c := w.node("gamma")
-	c.land("events", "r8")
-	_, err = c.push()
-	refused(t, err, fault.StoreIdentityInvalid)
+	c := w.Node("gamma")
+	c.Land("events", "r8")
+	_, err = c.Push()
+	nodetest.Refused(t, err, fault.StoreIdentityInvalid)
 }
 
 func TestTwoNewStoresOneWins(t *testing.T) {
-	w := newWorld(t)
-	a, b := w.alpha(), w.node("beta")
-	b.init()
-	a.land("events", "r1")
-	b.land("events", "r1")
+	w := nodetest.New(t)
+	a, b := w.Alpha(), w.Node("beta")
+	b.Init()
+	a.Land("events", "r1")
+	b.Land("events", "r1")
 	var errs [2]error
 	var wg sync.WaitGroup
-	for i, n := range []*node{a, b} {
-		wg.Go(func() { _, errs[i] = n.push() })
+	for i, n := range []*nodetest.Node{a, b} {
+		wg.Go(func() { _, errs[i] = n.Push() })
 	}
 	wg.Wait()
 	lost := 0
@@ -289,191 +295,191 @@ func TestTwoNewStoresOneWins(t *testing.T) {
 }
 
 func TestAnImmutableObjectWithOtherBytes(t *testing.T) {
-	w := newWorld(t)
-	a := w.alpha()
-	a.land("events", "r1")
-	a.mustPush()
-	must(t, a.store().FS().Remove(a.root+"/tables/events/data/runs/r1/alpha/part-00000.parquet"))
-	a.write(a.root+"/tables/events/data/runs/r1/alpha/part-00000.parquet", "other bytes")
-	a.land("events", "r2")
-	mark := w.s3.Mark()
-	_, err := a.push()
-	refused(t, err, fault.SyncObjectConflict, "r1/alpha/part-00000.parquet")
-	for _, e := range w.s3.JournalFor(s3cas.Filter{Since: mark, Ops: []s3cas.Op{s3cas.OpPut}}) {
+	w := nodetest.New(t)
+	a := w.Alpha()
+	a.Land("events", "r1")
+	a.MustPush()
+	require.NoError(t, a.Store().FS().Remove(a.Root+"/tables/events/data/runs/r1/alpha/part-00000.parquet"))
+	a.Write(a.Root+"/tables/events/data/runs/r1/alpha/part-00000.parquet", "other bytes")
+	a.Land("events", "r2")
+	mark := w.S3.Mark()
+	_, err := a.Push()
+	nodetest.Refused(t, err, fault.SyncObjectConflict, "r1/alpha/part-00000.parquet")
+	for _, e := range w.S3.JournalFor(s3cas.Filter{Since: mark, Ops: []s3cas.Op{s3cas.OpPut}}) {
 		if !strings.Contains(e.Key, "/_contextful/") {
 			t.Errorf("wrote %s", e.Key)
 		}
 	}
 	// Not listed, and there with other bytes.
-	b := w.node("beta")
-	b.mustPull()
-	b.land("events", "r3")
-	w.s3.Put("bkt", "team/p/tables/events/data/runs/r3/beta/part-00000.parquet", []byte("a stranger's"))
-	_, err = b.push()
-	refused(t, err, fault.SyncObjectConflict, "r3/beta/part-00000.parquet")
+	b := w.Node("beta")
+	b.MustPull()
+	b.Land("events", "r3")
+	w.S3.Put("bkt", "team/p/tables/events/data/runs/r3/beta/part-00000.parquet", []byte("a stranger's"))
+	_, err = b.Push()
+	nodetest.Refused(t, err, fault.SyncObjectConflict, "r3/beta/part-00000.parquet")
 }
 
 func TestRacingPushesLoseNothing(t *testing.T) {
-	w := newWorld(t)
-	a := w.alpha()
-	a.land("events", "seed", "c0")
-	a.mustPush()
-	nodes := []*node{a}
+	w := nodetest.New(t)
+	a := w.Alpha()
+	a.Land("events", "seed", "c0")
+	a.MustPush()
+	nodes := []*nodetest.Node{a}
 	for i := range 4 {
-		n := w.node(fmt.Sprintf("n%d", i))
-		n.mustPull()
+		n := w.Node(fmt.Sprintf("n%d", i))
+		n.MustPull()
 		nodes = append(nodes, n)
 	}
 	var wg sync.WaitGroup
 	for i, n := range nodes {
-		n.land("events", fmt.Sprintf("r%d", i), fmt.Sprintf("col%d", i))
+		n.Land("events", fmt.Sprintf("r%d", i), fmt.Sprintf("col%d", i))
 	}
 	for _, n := range nodes {
 		wg.Go(func() {
-			if _, err := n.push(); err != nil {
-				t.Errorf("%s: %v", n.name, err)
+			if _, err := n.Push(); err != nil {
+				t.Errorf("%s: %v", n.Name, err)
 			}
 		})
 	}
 	wg.Wait()
-	m := w.manifest()
+	m := w.Manifest()
 	for i, n := range nodes {
-		if _, ok := m.Entries[fmt.Sprintf("p/tables/events/data/runs/r%d/%s/_manifest.json", i, n.name)]; !ok {
-			t.Errorf("%s's run is not listed", n.name)
+		if _, ok := m.Entries[fmt.Sprintf("p/tables/events/data/runs/r%d/%s/_manifest.json", i, n.Name)]; !ok {
+			t.Errorf("%s's run is not listed", n.Name)
 		}
 	}
-	body, _, _ := w.s3.Get("bkt", "team/p/tables/events/schema.json")
+	body, _, _ := w.S3.Get("bkt", "team/p/tables/events/schema.json")
 	for i := range nodes {
 		if !strings.Contains(string(body), fmt.Sprintf(`"col%d"`, i)) {
 			t.Errorf("the schema lost col%d", i)
 		}
 	}
 	for g := int64(1); g <= m.Generation; g++ {
-		if _, _, ok := w.s3.Get("bkt", fmt.Sprintf("team/manifests/gen-%d.json", g)); !ok {
+		if _, _, ok := w.S3.Get("bkt", fmt.Sprintf("team/manifests/gen-%d.json", g)); !ok {
 			t.Errorf("generation %d has no copy", g)
 		}
 	}
-	c := w.node("reader")
-	c.mustPull()
+	c := w.Node("reader")
+	c.MustPull()
 }
 
 func TestFencedPointerStaysLocal(t *testing.T) {
-	w := newWorld(t)
-	a := w.alpha()
-	a.land("events", "r1")
-	id := a.fold("events", nil)
-	w.s3.Put("bkt", "team/p/tables/events/_pointer.json", []byte(`{"snapshot_id":null,"fence":3}`))
-	r := a.mustPush()
+	w := nodetest.New(t)
+	a := w.Alpha()
+	a.Land("events", "r1")
+	id := a.Fold("events")
+	w.S3.Put("bkt", "team/p/tables/events/_pointer.json", []byte(`{"snapshot_id":null,"fence":3}`))
+	r := a.MustPush()
 	if fmt.Sprint(r.KeptLocal) != "[events]" || r.Generation != 1 {
 		t.Fatalf("%+v", r)
 	}
-	if p := w.pointer("events"); p.SnapshotID != nil || *p.Fence != 3 {
+	if p := w.Pointer("events"); p.SnapshotID != nil || *p.Fence != 3 {
 		t.Fatalf("the pointer was touched: %+v", p)
 	}
-	if !strings.Contains(strings.Join(a.log, "\n"), `the pointer of table "events" stays local`) {
-		t.Fatalf("no warning: %q", a.log)
+	if !strings.Contains(strings.Join(a.Log(), "\n"), `the pointer of table "events" stays local`) {
+		t.Fatalf("no warning: %q", a.Log())
 	}
-	for k := range w.manifest().Entries {
+	for k := range w.Manifest().Entries {
 		if strings.Contains(k, id) {
 			t.Errorf("%s is listed", k)
 		}
 	}
-	local, _, err := a.table("events").Pointer()
-	must(t, err)
+	local, _, err := a.Table("events").Pointer()
+	require.NoError(t, err)
 	if *local.SnapshotID != id {
 		t.Fatal("the local pointer moved")
 	}
 }
 
 func TestDivergedPointerStaysLocal(t *testing.T) {
-	w := newWorld(t)
-	a := w.alpha()
-	a.land("events", "r1")
-	a.mustPush()
-	b := w.node("beta")
-	b.mustPull()
-	first := a.fold("events", nil)
-	a.mustPush()
-	b.sec = 5000
-	b.fold("events", nil)
-	b.land("events", "r2")
-	r := b.mustPush()
+	w := nodetest.New(t)
+	a := w.Alpha()
+	a.Land("events", "r1")
+	a.MustPush()
+	b := w.Node("beta")
+	b.MustPull()
+	first := a.Fold("events")
+	a.MustPush()
+	b.Sec = 5000
+	b.Fold("events")
+	b.Land("events", "r2")
+	r := b.MustPush()
 	if fmt.Sprint(r.KeptLocal) != "[events]" {
 		t.Fatalf("%+v", r)
 	}
-	if p := w.pointer("events"); *p.SnapshotID != first {
+	if p := w.Pointer("events"); *p.SnapshotID != first {
 		t.Fatalf("pointer %+v", p)
 	}
-	if _, ok := w.manifest().Entries["p/tables/events/data/runs/r2/beta/_manifest.json"]; !ok {
+	if _, ok := w.Manifest().Entries["p/tables/events/data/runs/r2/beta/_manifest.json"]; !ok {
 		t.Fatal("the rest was not committed")
 	}
 }
 
 func TestABehindPointerIsNoWarning(t *testing.T) {
-	w := newWorld(t)
-	a := w.alpha()
-	a.land("events", "r1")
-	a.fold("events", nil)
-	a.mustPush()
-	b := w.node("beta")
-	b.mustPull()
-	a.land("events", "r2")
-	second := a.fold("events", num(4))
-	a.mustPush()
-	b.land("events", "r3")
-	if r := b.mustPush(); len(r.KeptLocal) != 0 {
+	w := nodetest.New(t)
+	a := w.Alpha()
+	a.Land("events", "r1")
+	a.Fold("events")
+	a.MustPush()
+	b := w.Node("beta")
+	b.MustPull()
+	a.Land("events", "r2")
+	second := a.Fold("events", 4)
+	a.MustPush()
+	b.Land("events", "r3")
+	if r := b.MustPush(); len(r.KeptLocal) != 0 {
 		t.Fatalf("%+v", r)
 	}
-	if p := w.pointer("events"); *p.SnapshotID != second || *p.Fence != 4 {
+	if p := w.Pointer("events"); *p.SnapshotID != second || *p.Fence != 4 {
 		t.Fatalf("pointer %+v", p)
 	}
 }
 
 func TestAPushThatDiedBetweenManifestAndPointer(t *testing.T) {
-	w := newWorld(t)
-	a := w.alpha()
-	a.land("events", "r1")
-	id := a.fold("events", nil)
-	in := w.inject(`(Respond 403 (And Put (Key "*/_pointer.json") (OnIndex 0)))`)
-	_, err := a.push()
-	refused(t, err, fault.SyncUnreachable)
-	if in[0].Fired() != 1 || w.pointer("events") != nil {
+	w := nodetest.New(t)
+	a := w.Alpha()
+	a.Land("events", "r1")
+	id := a.Fold("events")
+	in := w.Inject(`(Respond 403 (And Put (Key "*/_pointer.json") (OnIndex 0)))`)
+	_, err := a.Push()
+	nodetest.Refused(t, err, fault.SyncUnreachable)
+	if in[0].Fired() != 1 || w.Pointer("events") != nil {
 		t.Fatal("the fault did not fire")
 	}
-	r := a.mustPush()
-	if p := w.pointer("events"); p == nil || *p.SnapshotID != id || r.Generation != 1 || r.Attempts != 0 {
+	r := a.MustPush()
+	if p := w.Pointer("events"); p == nil || *p.SnapshotID != id || r.Generation != 1 || r.Attempts != 0 {
 		t.Fatalf("%+v %+v", p, r)
 	}
 }
 
 func TestADownBucket(t *testing.T) {
-	w := newWorld(t)
-	a := w.alpha()
-	a.land("events", "r1")
-	must(t, w.s3.Close())
-	_, err := a.push()
-	refused(t, err, fault.SyncCoordinationUnproven, "SyncProbeInconclusive")
-	o := a.options4push()
+	w := nodetest.New(t)
+	a := w.Alpha()
+	a.Land("events", "r1")
+	require.NoError(t, w.S3.Close())
+	_, err := a.Push()
+	nodetest.Refused(t, err, fault.SyncCoordinationUnproven, "SyncProbeInconclusive")
+	o := a.PushOptions()
 	o.Prove = nil
-	_, err = push.Run(ctx, a.store(), o)
-	refused(t, err, fault.SyncUnreachable)
+	_, err = push.Run(ctx, a.Store(), o)
+	nodetest.Refused(t, err, fault.SyncUnreachable)
 }
 
 func TestForeignEntriesStay(t *testing.T) {
-	w := newWorld(t)
-	a := w.alpha()
-	a.land("events", "r1")
+	w := nodetest.New(t)
+	a := w.Alpha()
+	a.Land("events", "r1")
 	m := &manifest.Bucket{Format: 2, Generation: 6, Entries: map[string]manifest.Entry{"q/store-id": {SHA256: strings.Repeat("a", 64), Size: 37}}}
 	body, err := manifest.EncodeBucket(m)
-	must(t, err)
-	w.s3.Put("bkt", "team/manifest.json", body)
-	if r := a.mustPush(); r.Generation != 7 {
+	require.NoError(t, err)
+	w.S3.Put("bkt", "team/manifest.json", body)
+	if r := a.MustPush(); r.Generation != 7 {
 		t.Fatalf("%+v", r)
 	}
-	if _, ok := w.manifest().Entries["q/store-id"]; !ok {
+	if _, ok := w.Manifest().Entries["q/store-id"]; !ok {
 		t.Fatal("another project's entry is gone")
 	}
-	if gen, _, ok := w.s3.Get("bkt", "team/manifests/gen-6.json"); !ok || string(gen) != string(body) {
+	if gen, _, ok := w.S3.Get("bkt", "team/manifests/gen-6.json"); !ok || string(gen) != string(body) {
 		t.Fatal("the superseded generation has no copy")
 	}
 }
