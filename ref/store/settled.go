@@ -26,7 +26,8 @@ import (
 //
 //   - the snapshot's manifest has the same digest, and each segment of its index the same size and modification time;
 //   - a directory below data/runs that it lists was last changed at the instant it had then. Nothing but folded runs lay in it;
-//     whoever adds another node's run to it changes that instant.
+//     whoever adds another node's run to it changes that instant. It is the one of vfs.Changed: a modification time is what tar
+//     and rsync put back when they have laid a backup, or another machine's runs, over what is here.
 //
 // An instant is written down only where it is older than a file made before anything was looked at: a file system's clock ticks in
 // milliseconds, and a later change within one tick would not show.
@@ -115,8 +116,15 @@ func (l *Lock) fileClock() (time.Time, error) {
 	if err = errors.Join(err, errStat, fsys.Remove(name)); err != nil {
 		return time.Time{}, err
 	}
-	return info.ModTime(), nil
+	// Some file systems do not date a directory by what comes into it.
+	dir, err := fsys.Stat(l.t.Dir())
+	if err == nil && vfs.Changed(dir).Before(vfs.Changed(info)) {
+		err = errUndated
+	}
+	return vfs.Changed(info), err
 }
+
+var errUndated = errors.New("the file system keeps no record of when a directory was changed")
 
 var errYoung = errors.New("it was changed within one tick of the file system's clock")
 
@@ -143,10 +151,11 @@ func (t *Table) settledText(f *Folded, begun time.Time) ([]byte, error) {
 	here, before := map[string]int64{}, t.settledBefore(head)
 	refs, err := t.runDirsBut(func(run string) bool {
 		// The instant before the names: a name that comes in between changes it.
-		_, changed, err := t.unchangedSince(key.RunsDir(t.name)+"/"+run, begun)
-		if err != nil {
+		info, err := t.s.opts.FS.Lstat(t.s.Path(key.RunsDir(t.name) + "/" + run))
+		if err != nil || !vfs.Changed(info).Before(begun) {
 			return false
 		}
+		changed := vfs.Changed(info).UnixNano()
 		here[run] = changed
 		was, ok := before[run]
 		return ok && was == changed
@@ -204,7 +213,7 @@ func (t *Table) settledBefore(m *manifest.Snapshot) map[string]int64 {
 	return before
 }
 
-// unchangedSince gives a path's size and the instant of its last change in nanoseconds, and refuses one that is not older than begun.
+// unchangedSince gives a file's size and modification time in nanoseconds, and refuses one that is not older than begun.
 func (t *Table) unchangedSince(rel string, begun time.Time) (size, changed int64, err error) {
 	info, err := t.s.opts.FS.Lstat(t.s.Path(rel))
 	if err == nil && !info.ModTime().Before(begun) {
@@ -330,7 +339,7 @@ func (f *Folded) opened(ctx context.Context) ([]runRef, error) {
 			return false
 		}
 		info, err := f.t.s.opts.FS.Lstat(f.t.s.Path(key.RunsDir(f.t.name) + "/" + run))
-		return err == nil && info.IsDir() && info.ModTime().UnixNano() == left[0].changed
+		return err == nil && info.IsDir() && vfs.Changed(info).UnixNano() == left[0].changed
 	})
 	if err != nil {
 		return nil, err

@@ -3,6 +3,8 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -175,3 +177,72 @@ func TestSettledWithinATick(t *testing.T) {
 		wantRows(t, alpha, Bounds{}, "r", "r")
 	}
 }
+
+// A tool that copies puts a directory's modification time back after it has put another node's run there: the run is read.
+func TestSettledDirectoryWithAnOldTime(t *testing.T) {
+	dir := t.TempDir()
+	open := func(node string) *Table {
+		s, err := Open(bg, Options{Root: dir, Node: node, FS: vfs.OS{}, Clock: clock.Fixed{Instant: at(9000).Time}, LockTimeout: time.Minute})
+		must(t, err)
+		return table(t, s)
+	}
+	alpha := open("alpha")
+	_, err := land(alpha, "r", landing{})
+	must(t, err)
+	id, err := foldNow(alpha)
+	must(t, err)
+	for listed := false; !listed; { // once the clock of the file system has ticked
+		must(t, alpha.under(bg, func(l *Lock) error { l.settle(bg, id); return nil }))
+		s := alpha.settled(id)
+		listed = s != nil && len(s.runs) == 1
+	}
+	run := path.Join(dir, key.RunsDir("events"), "r")
+	before, err := os.Stat(run)
+	must(t, err)
+	_, err = land(open("beta"), "r", landing{})
+	must(t, err)
+	must(t, os.Chtimes(run, before.ModTime(), before.ModTime()))
+	wantRows(t, alpha, Bounds{}, "r", "r")
+}
+
+// Where directories are not dated by what comes into them, there is no cache.
+func TestSettledWithoutDates(t *testing.T) {
+	m := vfs.NewMem()
+	open := func(node string) *Table {
+		s, err := Open(bg, Options{Root: root, Node: node, FS: undated{m}, Clock: clock.Fixed{Instant: at(9000).Time}, LockTimeout: time.Minute})
+		must(t, err)
+		return table(t, s)
+	}
+	alpha := open("alpha")
+	_, err := land(alpha, "r", landing{})
+	must(t, err)
+	_, err = foldNow(alpha)
+	must(t, err)
+	_, err = land(open("beta"), "r", landing{})
+	must(t, err)
+	wantRows(t, alpha, Bounds{}, "r", "r")
+}
+
+// undated is a file system whose directories always bear the same date.
+type undated struct{ vfs.FS }
+
+func (u undated) Stat(name string) (fs.FileInfo, error) {
+	info, err := u.FS.Stat(name)
+	return sameDate(info), err
+}
+
+func (u undated) Lstat(name string) (fs.FileInfo, error) {
+	info, err := u.FS.Lstat(name)
+	return sameDate(info), err
+}
+
+func sameDate(info fs.FileInfo) fs.FileInfo {
+	if info == nil || !info.IsDir() {
+		return info
+	}
+	return oldInfo{info}
+}
+
+type oldInfo struct{ fs.FileInfo }
+
+func (oldInfo) ModTime() time.Time { return time.Unix(0, 1) }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"io/fs"
+	"time"
 )
 
 // File is an open file. Sync makes its bytes survive a power cut; Close without Sync promises nothing.
@@ -48,4 +49,14 @@ type FS interface {
 // Lock is held until Unlock or the end of the process.
 type Lock interface {
 	Unlock() error
+}
+
+// Changed is the instant at which a file or a directory of this machine was last changed, its times and its rights included: unlike
+// ModTime none that a tool which copies or restores can set back. Of a file system that does not know it, as one in memory, it is
+// ModTime.
+func Changed(info fs.FileInfo) time.Time {
+	if nanos, ok := changed(info.Sys()); ok {
+		return time.Unix(0, nanos)
+	}
+	return info.ModTime()
 }
