@@ -177,7 +177,8 @@ func (v *View) supersede(ctx context.Context, runs []*manifest.Run) error {
 	return nil
 }
 
-// outlives tells whether there is a head and it holds a run that sorts after f. Only where their numbers do not tell, the index is read.
+// outlives tells whether there is a head and it holds a run that sorts after f. Only where their numbers do not tell, the index is read,
+// and where there is none the manifests of the runs.
 func (v *View) outlives(ctx context.Context, f manifest.Frontier) (bool, error) {
 	h := v.Head
 	if h == nil {
@@ -190,17 +191,32 @@ func (v *View) outlives(ctx context.Context, f manifest.Frontier) (bool, error) 
 		return false, err
 	}
 	for k := range v.Folded.Keys() {
-		row := v.Folded.Row(k)
-		if row == nil || row.SnapshotID > h.SnapshotID || row.CommittedAt.IsZero() {
+		if by, _ := v.Folded.In(k); by > h.SnapshotID {
 			continue
 		}
-		run := manifest.Run{CommittedAt: row.CommittedAt, CommitSeq: row.CommitSeq}
-		run.RunID, run.NodeID, _ = manifest.SplitRunKey(k)
-		if f.Compare(run.Frontier()) < 0 {
-			return true, nil
+		if m := v.folded(k); m != nil && f.Compare(m.Frontier()) < 0 {
+			return true, ctx.Err()
 		}
 	}
-	return false, nil
+	return false, ctx.Err()
+}
+
+// folded is what is known of a folded run: the index's row of it, or where a walk stood for the index its manifest; nil where neither
+// tells.
+func (v *View) folded(runKey string) *manifest.Run {
+	run, node, _ := manifest.SplitRunKey(runKey)
+	switch row := v.Folded.Row(runKey); {
+	case row == nil:
+		m, err := v.Table.ReadRun(run, node)
+		if err != nil {
+			return nil // nobody reads the manifest of a folded run, so nobody is refused for it
+		}
+		return m
+	case row.CommittedAt.IsZero():
+		return nil
+	default:
+		return v.Table.gone(row)
+	}
 }
 
 // files lists the parts and looks that each is there.
