@@ -31,7 +31,7 @@ type result struct {
 	casts   []string // the type each column is cast to in the result table, "" for none
 	rows    int64
 	cut     bool             // there were more rows than the limit
-	held    [][]driver.Value // all of them, once they have been read and are few
+	held    [][]driver.Value // all of them, once they have been read and are few and small
 }
 
 // describe learns names and types of the answer to text (one SELECT, checked) without computing it; prefix defines its tables.
@@ -121,28 +121,59 @@ func (r *result) prepare(ctx context.Context, text string) error {
 	})
 }
 
-// few is how many cells an answer may have to be read once, for its widths and for itself: most answers are that small.
-const few = 4 << 10
+// few is how many cells an answer may have to be read once, for its widths and for itself, and fewBytes about how many bytes: most
+// answers are that small. Held longer than a row are no more, since what is held here no memory_limit of the engine bounds.
+const few, fewBytes = 4 << 10, 4 << 20
 
 // each reads the rows in order, page by page.
 func (r *result) each(ctx context.Context, visit func([]driver.Value) error) error {
 	if !r.few() {
 		return r.read(ctx, visit)
 	}
-	if r.held == nil {
-		if err := r.read(ctx, func(cells []driver.Value) error {
-			r.held = append(r.held, slices.Clone(cells))
-			return nil
-		}); err != nil {
-			return err
+	if r.held != nil {
+		for _, cells := range r.held {
+			if err := visit(cells); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var held [][]driver.Value
+	size := 0
+	err := r.read(ctx, func(cells []driver.Value) error {
+		for _, cell := range cells {
+			size += sizeOf(cell)
+		}
+		if size <= fewBytes {
+			held = append(held, slices.Clone(cells))
+		} else {
+			held = nil
+		}
+		return visit(cells)
+	})
+	if err == nil && size <= fewBytes {
+		r.held = held
+	}
+	return err
+}
+
+// sizeOf is about how many bytes a cell holds beside what every cell does.
+func sizeOf(cell any) (size int) {
+	switch v := cell.(type) {
+	case string:
+		return len(v)
+	case []byte:
+		return len(v)
+	case []any:
+		for _, item := range v {
+			size += 16 + sizeOf(item)
+		}
+	case map[string]any:
+		for name, item := range v {
+			size += 32 + len(name) + sizeOf(item)
 		}
 	}
-	for _, cells := range r.held {
-		if err := visit(cells); err != nil {
-			return err
-		}
-	}
-	return nil
+	return size
 }
 
 func (r *result) few() bool { return r.rows*int64(len(r.columns)) <= few }
