@@ -22,9 +22,7 @@ type column struct {
 	kind   schema.Kind // the kind held; None until the first value
 	first  int         // row of the first value
 	seen   int         // last row in which the name stood, plus one
-	n      int         // rows covered so far
-	nulls  int
-	valid  []byte // bitmap, nil while no row is null
+	presence
 	ints   []int64
 	floats []float64
 	bits   []byte // one byte for each boolean
@@ -195,7 +193,7 @@ func (c *column) becomeJSON() {
 	c.ints, c.floats, c.bits = nil, nil, nil
 	c.data, c.ends = nil, make([]int32, 0, c.n)
 	for i := range c.n {
-		if c.valid == nil || c.valid[i/8]&(1<<(i%8)) != 0 {
+		if c.holds(i) {
 			switch c.kind {
 			case schema.Int64:
 				c.data = strconv.AppendInt(c.data, ints[i], 10)
@@ -214,7 +212,7 @@ func (c *column) becomeJSON() {
 func (c *column) quote() {
 	data, from := make([]byte, 0, len(c.data)+2*c.n), int32(0)
 	for i, end := range c.ends {
-		if c.valid == nil || c.valid[i/8]&(1<<(i%8)) != 0 {
+		if c.holds(i) {
 			data = quoteJSON(data, c.data[from:end])
 		}
 		from, c.ends[i] = end, int32(len(data))
@@ -251,13 +249,7 @@ func (c *column) joins(row int, k schema.Kind, shown string) error {
 // pad makes all rows before row null.
 func (c *column) pad(row int) {
 	for c.n < row {
-		if c.valid == nil {
-			c.valid = make([]byte, c.n/8+1, (c.n/8+1)*2+64)
-			for i := range c.n {
-				c.valid[i/8] |= 1 << (i % 8)
-			}
-		}
-		c.valid = growBit(c.valid, c.n)
+		c.null()
 		switch c.kind {
 		case schema.Int32, schema.Int64, schema.Timestamp:
 			c.ints = append(c.ints, 0)
@@ -268,25 +260,7 @@ func (c *column) pad(row int) {
 		case schema.Utf8, schema.JSON, schema.Binary:
 			c.ends = append(c.ends, int32(len(c.data)))
 		}
-		c.nulls++
-		c.n++
 	}
-}
-
-func growBit(bits []byte, i int) []byte {
-	if i/8 >= len(bits) {
-		return append(bits, 0)
-	}
-	return bits
-}
-
-// mark counts a value in row, which pad has reached.
-func (c *column) mark() {
-	if c.valid != nil {
-		c.valid = growBit(c.valid, c.n)
-		c.valid[c.n/8] |= 1 << (c.n % 8)
-	}
-	c.n++
 }
 
 // finish gives the column as an Arrow array of rows rows. The buffers pass to the array.
@@ -295,12 +269,8 @@ func (c *column) finish(rows int) arrow.Array {
 		return c.node.finish(rows)
 	}
 	c.pad(rows)
-	var valid *memory.Buffer
-	if c.nulls > 0 {
-		valid = memory.NewBufferBytes(c.valid)
-	}
 	f := schema.Of(c.kind).ArrowField(c.name, true)
-	buffers := []*memory.Buffer{valid}
+	buffers := []*memory.Buffer{c.buffer()}
 	switch c.kind {
 	case schema.Int64, schema.Timestamp:
 		buffers = append(buffers, memory.NewBufferBytes(bytesOf(c.ints)))

@@ -21,14 +21,12 @@ type node struct {
 	// declared: the type is the declaration's, else the table's
 	declared bool
 	leaf     *column
-	n        int // rows covered so far
-	null     int
-	bits     []byte // validity, nil while no row is null
-	ends     []int32
-	kids     []*node // of a struct or variant its fields, of a list the item, of a map key and value
-	at       map[string]int
-	seen     []int // row in which a field stood last, plus one
-	list     int   // items so far
+	presence
+	ends []int32
+	kids []*node // of a struct or variant its fields, of a list the item, of a map key and value
+	at   map[string]int
+	seen []int // row in which a field stood last, plus one
+	list int   // items so far
 }
 
 // deep reports whether values of the type go through a node.
@@ -93,11 +91,7 @@ func shortType(t schema.Type) string {
 // mark makes row present, and the rows before it that nobody marked null.
 func (n *node) mark(row int) {
 	n.pad(row)
-	if n.bits != nil {
-		n.bits = growBit(n.bits, n.n)
-		n.bits[n.n/8] |= 1 << (n.n % 8)
-	}
-	n.n++
+	n.value()
 	if n.typ.Kind == schema.List || n.typ.Kind == schema.Map {
 		n.ends = append(n.ends, int32(n.list))
 	}
@@ -105,13 +99,6 @@ func (n *node) mark(row int) {
 
 func (n *node) pad(row int) {
 	for n.n < row {
-		if n.bits == nil {
-			n.bits = make([]byte, n.n/8+1, (n.n/8+1)*2+8)
-			for i := range n.n {
-				n.bits[i/8] |= 1 << (i % 8)
-			}
-		}
-		n.bits = growBit(n.bits, n.n)
 		if n.typ.Kind == schema.List || n.typ.Kind == schema.Map {
 			last := int32(0)
 			if n.n > 0 {
@@ -119,8 +106,7 @@ func (n *node) pad(row int) {
 			}
 			n.ends = append(n.ends, last)
 		}
-		n.null++
-		n.n++
+		n.null()
 	}
 }
 
@@ -133,11 +119,7 @@ func (n *node) finish(rows int) arrow.Array {
 		return n.leaf.finish(rows)
 	}
 	n.pad(rows)
-	var valid *memory.Buffer
-	if n.null > 0 {
-		valid = memory.NewBufferBytes(n.bits)
-	}
-	buffers := []*memory.Buffer{valid}
+	buffers := []*memory.Buffer{n.buffer()}
 	inner := rows
 	if n.typ.Kind == schema.List || n.typ.Kind == schema.Map {
 		ends := make([]int32, 1, rows+1)
@@ -156,7 +138,7 @@ func (n *node) finish(rows int) arrow.Array {
 		defer entries.Release()
 		kids = []arrow.ArrayData{entries}
 	}
-	d := array.NewData(held, rows, buffers, kids, n.null, 0)
+	d := array.NewData(held, rows, buffers, kids, n.nulls, 0)
 	defer d.Release()
 	return array.MakeFromData(d)
 }

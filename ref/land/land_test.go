@@ -148,6 +148,22 @@ func tree(t testing.TB, s *store.Store) string {
 	return b.String()
 }
 
+// wantRefusal wants a landing's error to have the code and name what says says, and the store to be as it was before (see tree).
+func wantRefusal(t *testing.T, s *store.Store, before string, err error, code fault.Code, says []string) {
+	t.Helper()
+	if fault.CodeOf(err) != code {
+		t.Fatalf("%v, want %s", err, code)
+	}
+	for _, say := range says {
+		if !strings.Contains(err.Error(), say) {
+			t.Errorf("%v does not name %s", err, say)
+		}
+	}
+	if tree(t, s) != before {
+		t.Error("the refusal changed the store")
+	}
+}
+
 func TestTypeRules(t *testing.T) {
 	for _, c := range []struct {
 		name, rows string
@@ -249,17 +265,7 @@ func TestSecondLanding(t *testing.T) {
 			before := tree(t, s)
 			second, err := land(s, "r2", c.second)
 			if c.code != "" {
-				if fault.CodeOf(err) != c.code {
-					t.Fatalf("%v, want %s", err, c.code)
-				}
-				for _, say := range c.says {
-					if !strings.Contains(err.Error(), say) {
-						t.Errorf("%v does not name %s", err, say)
-					}
-				}
-				if tree(t, s) != before {
-					t.Error("the refusal changed the store")
-				}
+				wantRefusal(t, s, before, err, c.code, c.says)
 				return
 			}
 			must(t, second, err)

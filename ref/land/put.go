@@ -50,7 +50,7 @@ func (c *column) putInt(row int, v int64, literal []byte) error {
 		c.pad(row)
 	}
 	c.ints = append(c.ints, v)
-	c.mark()
+	c.value()
 	return nil
 }
 
@@ -63,7 +63,7 @@ func (c *column) putFloatOfInt(row int, v int64) error {
 	}
 	c.pad(row)
 	c.floats = append(c.floats, float64(v))
-	c.mark()
+	c.value()
 	return nil
 }
 
@@ -99,7 +99,7 @@ func (c *column) putFloat(row int, v float64, literal []byte) error {
 		c.pad(row)
 	}
 	c.floats = append(c.floats, v)
-	c.mark()
+	c.value()
 	return nil
 }
 
@@ -122,7 +122,7 @@ func (c *column) putBool(row int, v bool) error {
 		bit = 1
 	}
 	c.bits = append(c.bits, bit)
-	c.mark()
+	c.value()
 	return nil
 }
 
@@ -203,7 +203,7 @@ func (c *column) appendBytes(row int, data []byte) {
 	}
 	c.data = append(c.data, data...)
 	c.ends = append(c.ends, int32(len(c.data)))
-	c.mark()
+	c.value()
 }
 
 func (c *column) putInstant(row int, nanos int64) error {
@@ -212,6 +212,6 @@ func (c *column) putInstant(row int, nanos int64) error {
 	}
 	c.pad(row)
 	c.ints = append(c.ints, nanos)
-	c.mark()
+	c.value()
 	return nil
 }
