@@ -14,36 +14,26 @@ import (
 	"contextful/ref/merge"
 	"contextful/ref/store"
 	"contextful/ref/vfs"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // runManifests downloads run manifests under temporary names, then gives them their own under each table's lock, so that no
 // commit of this node slips between them with a lower sequence (store.pull.run-manifest-last).
 func (b *batch) runManifests(ctx context.Context, rels []string) (gone string, err error) {
 	temps := map[string]string{}
-	group, inner := errgroup.WithContext(ctx)
-	group.SetLimit(b.p.o.Transfers)
-	for _, rel := range rels {
-		group.Go(func() error {
-			if err := inner.Err(); err != nil {
-				return err
-			}
-			tmp, err := b.download(inner, rel, b.sc.entries[rel])
-			if tmp == "" || err != nil {
-				return err
-			}
-			if err := b.whole(rel, tmp); err != nil {
-				b.refuse(rel, true, err)
-				return b.p.s.FS().Remove(tmp)
-			}
-			b.p.mu.Lock()
-			defer b.p.mu.Unlock()
-			temps[rel] = tmp
-			return nil
-		})
-	}
-	stopped := group.Wait()
+	stopped := b.each(ctx, rels, func(ctx context.Context, rel string) error {
+		tmp, err := b.download(ctx, rel, b.sc.entries[rel])
+		if tmp == "" || err != nil {
+			return err
+		}
+		if err := b.whole(rel, tmp); err != nil {
+			b.refuse(rel, true, err)
+			return b.p.s.FS().Remove(tmp)
+		}
+		b.p.mu.Lock()
+		defer b.p.mu.Unlock()
+		temps[rel] = tmp
+		return nil
+	})
 	byTable := map[string][]string{}
 	for rel := range temps {
 		byTable[b.sc.kinds[rel].Table] = append(byTable[b.sc.kinds[rel].Table], rel)
@@ -53,17 +43,7 @@ func (b *batch) runManifests(ctx context.Context, rels []string) (gone string, e
 			stopped = err
 		}
 	}
-	switch {
-	case stopped != nil:
-		b.final = true
-		return "", stopped
-	case b.refusal != nil:
-		return "", b.refusal
-	case len(b.gone) > 0:
-		slices.Sort(b.gone)
-		return b.gone[0], nil
-	}
-	return "", nil
+	return b.end(stopped)
 }
 
 // whole refuses a run manifest that names a part which is not here: it would be a run that no reader can read. One of a newer
@@ -108,7 +88,7 @@ func (b *batch) show(ctx context.Context, table string, rels []string, temps map
 	err = t.Admit(ctx, func() error {
 		for _, rel := range rels {
 			if err := b.p.s.FS().Rename(temps[rel], b.p.s.Path(rel)); err != nil {
-				return writeFailed(rel, err)
+				return store.WriteFailed(rel, err)
 			}
 			b.home(rel, b.sc.entries[rel])
 			shown++

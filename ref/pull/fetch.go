@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"contextful/ref/key"
 	"contextful/ref/manifest"
 	"contextful/ref/schema"
+	"contextful/ref/store"
 	"contextful/ref/vfs"
 
 	"golang.org/x/sync/errgroup"
@@ -55,6 +55,15 @@ func (b *batch) refuse(rel string, final bool, err error) {
 // verified gets home before anything is refused (store.pull.transfer-width). Only a bucket that does not answer, a full disk or
 // an ended context stops it.
 func (b *batch) fetch(ctx context.Context, rels []string) (gone string, err error) {
+	stopped := b.each(ctx, rels, b.one)
+	if err := b.sync(); err != nil && stopped == nil {
+		stopped = err
+	}
+	return b.end(stopped)
+}
+
+// each does one for every key, Transfers at once, until an error stops it.
+func (b *batch) each(ctx context.Context, rels []string, one func(ctx context.Context, rel string) error) error {
 	group, inner := errgroup.WithContext(ctx)
 	group.SetLimit(b.p.o.Transfers)
 	for _, rel := range rels {
@@ -62,13 +71,14 @@ func (b *batch) fetch(ctx context.Context, rels []string) (gone string, err erro
 			if err := inner.Err(); err != nil {
 				return err
 			}
-			return b.one(inner, rel)
+			return one(inner, rel)
 		})
 	}
-	stopped := group.Wait()
-	if err := b.sync(); err != nil && stopped == nil {
-		stopped = err
-	}
+	return group.Wait()
+}
+
+// end is what came of the batch: what stopped it, else its refusal, else the first key that was gone.
+func (b *batch) end(stopped error) (gone string, err error) {
 	switch {
 	case stopped != nil:
 		b.final = true
@@ -87,7 +97,7 @@ func (b *batch) sync() error {
 	var group errgroup.Group
 	group.SetLimit(b.p.o.Transfers)
 	for dir := range b.dirs {
-		group.Go(func() error { return writeFailed(dir, b.p.s.FS().SyncDir(dir)) })
+		group.Go(func() error { return store.WriteFailed(dir, b.p.s.FS().SyncDir(dir)) })
 	}
 	clear(b.dirs)
 	return group.Wait()
@@ -105,7 +115,7 @@ func (b *batch) one(ctx context.Context, rel string) error {
 	}
 	if err := b.p.s.FS().Rename(tmp, b.p.s.Path(rel)); err != nil {
 		_ = b.p.s.FS().Remove(tmp)
-		return writeFailed(rel, err)
+		return store.WriteFailed(rel, err)
 	}
 	b.home(rel, e)
 	return nil
@@ -140,7 +150,7 @@ func (b *batch) counted(size int64) {
 func (b *batch) download(ctx context.Context, rel string, e manifest.Entry) (tmp string, err error) {
 	fsys, dir := b.p.s.FS(), path.Dir(b.p.s.Path(rel))
 	if err := fsys.MkdirAll(dir); err != nil {
-		return "", writeFailed(rel, err)
+		return "", store.WriteFailed(rel, err)
 	}
 	var verdict error
 	err = b.again(ctx, rel, func() error {
@@ -148,13 +158,13 @@ func (b *batch) download(ctx context.Context, rel string, e manifest.Entry) (tmp
 		tmp = vfs.TempName(dir)
 		f, err := fsys.Create(tmp)
 		if err != nil {
-			return writeFailed(rel, err)
+			return store.WriteFailed(rel, err)
 		}
 		verdict, err = b.stream(ctx, rel, e, f)
 		if err == nil && verdict == nil {
-			err = writeFailed(rel, f.Sync())
+			err = store.WriteFailed(rel, f.Sync())
 		}
-		err = errors.Join(err, writeFailed(rel, f.Close()))
+		err = errors.Join(err, store.WriteFailed(rel, f.Close()))
 		if err != nil || verdict != nil {
 			_ = fsys.Remove(tmp)
 			tmp = ""
@@ -236,7 +246,7 @@ func (b *batch) stream(ctx context.Context, rel string, e manifest.Entry, to io.
 	w := &sink{to: to}
 	n, err := io.Copy(io.MultiWriter(h, w), io.LimitReader(body, e.Size+1))
 	if w.err != nil {
-		return nil, writeFailed(rel, w.err)
+		return nil, store.WriteFailed(rel, w.err)
 	}
 	if err != nil {
 		return nil, err
@@ -323,15 +333,4 @@ func (b *batch) mergeSchemas(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func writeFailed(subject string, err error) error {
-	if err == nil || fault.CodeOf(err) != "" || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	f := fault.New(fault.StoreWriteFailed, subject, subject+" could not be written").Wrap(err)
-	if errors.Is(err, fs.ErrPermission) {
-		return f.WithHint("the directory must be writable for this user")
-	}
-	return f
 }

@@ -36,11 +36,11 @@ func (l *Lock) BeginRun(ctx context.Context, run string) (*RunWriter, error) {
 	s, node := l.t.s, l.t.s.opts.Node
 	rel := key.RunDir(l.t.name, run, node)
 	if err := s.opts.FS.MkdirAll(s.Path(rel)); err != nil {
-		return nil, writeFailed(rel, err)
+		return nil, WriteFailed(rel, err)
 	}
 	writer, ok, err := s.opts.FS.TryLock(s.Path(rel + "/" + key.WriterLockName))
 	if err != nil {
-		return nil, writeFailed(rel, err)
+		return nil, WriteFailed(rel, err)
 	}
 	if !ok {
 		return nil, fault.New(fault.StoreBusy, rel, fmt.Sprintf("run %q of table %q is being landed by another process", run, l.t.name))
@@ -62,7 +62,7 @@ func (w *RunWriter) clear() error {
 	fsys := w.l.t.s.opts.FS
 	list, err := fsys.ReadDir(w.Dir())
 	if err != nil {
-		return writeFailed(w.Rel(), err)
+		return WriteFailed(w.Rel(), err)
 	}
 	for _, e := range list {
 		if e.Name() == key.ManifestName {
@@ -72,7 +72,7 @@ func (w *RunWriter) clear() error {
 	for _, e := range list {
 		if e.Name() != key.WriterLockName {
 			if err := fsys.RemoveAll(path.Join(w.Dir(), e.Name())); err != nil {
-				return writeFailed(w.Rel(), err)
+				return WriteFailed(w.Rel(), err)
 			}
 		}
 	}
@@ -109,12 +109,12 @@ func (w *RunWriter) Commit(ctx context.Context, m *manifest.Run) error {
 	}
 	for _, dir := range []string{w.Dir(), path.Dir(w.Dir()), t.s.Path(key.RunsDir(t.name))} {
 		if err := fsys.SyncDir(dir); err != nil {
-			return writeFailed(w.Rel(), err)
+			return WriteFailed(w.Rel(), err)
 		}
 	}
 	if m.CommitSeq != nil {
 		if err := w.l.writeCounter(*m.CommitSeq, m.CommittedAt); err != nil {
-			return writeFailed(key.CommitSeq(t.name), err)
+			return WriteFailed(key.CommitSeq(t.name), err)
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -131,7 +131,7 @@ func (w *RunWriter) Commit(ctx context.Context, m *manifest.Run) error {
 		return fault.New(fault.StoreRunConflict, rel, fmt.Sprintf("run %q of node %q was committed meanwhile", m.RunID, m.NodeID))
 	}
 	if err != nil {
-		return writeFailed(rel, err)
+		return WriteFailed(rel, err)
 	}
 	w.finish()
 	return nil
@@ -142,7 +142,7 @@ func (t *Table) syncPart(rel string) error {
 	if err := t.partThere(rel); err != nil {
 		return err
 	}
-	return writeFailed(rel, vfs.SyncFile(t.s.opts.FS, t.s.Path(rel)))
+	return WriteFailed(rel, vfs.SyncFile(t.s.opts.FS, t.s.Path(rel)))
 }
 
 // minPart is the size of the smallest conceivable Parquet file: two magic words and a footer's length.
@@ -177,7 +177,7 @@ func (w *RunWriter) Abandon() error {
 	// The run id's directory may hold other nodes' runs: then this fails, and rightly.
 	_ = fsys.Remove(path.Dir(w.Dir()))
 	w.finish()
-	return writeFailed(w.Rel(), err)
+	return WriteFailed(w.Rel(), err)
 }
 
 func (w *RunWriter) finish() {

@@ -8,8 +8,8 @@ import (
 	"contextful/ref/fault"
 )
 
-// writeFailed names what could not be written. A refusal that already has a code, and the end of a context, pass through.
-func writeFailed(subject string, err error) error {
+// WriteFailed names what could not be written. A refusal that already has a code, and the end of a context, pass through.
+func WriteFailed(subject string, err error) error {
 	if err == nil || fault.CodeOf(err) != "" || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}

@@ -61,11 +61,11 @@ func (s *Store) AdoptIdentity(id string) error {
 		return err
 	}
 	if err := s.opts.FS.MkdirAll(s.opts.Root); err != nil {
-		return writeFailed(key.StoreIDName, err)
+		return WriteFailed(key.StoreIDName, err)
 	}
 	err := vfs.WriteNew(s.opts.FS, s.Path(key.StoreIDName), IdentityBytes(id))
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return writeFailed(key.StoreIDName, err)
+		return WriteFailed(key.StoreIDName, err)
 	}
 	have, err := s.readIdentity()
 	if err != nil {
@@ -91,15 +91,15 @@ func Init(ctx context.Context, o Options) (s *Store, created bool, err error) {
 		return s, false, nil
 	}
 	if err := s.opts.FS.MkdirAll(s.opts.Root); err != nil {
-		return nil, false, writeFailed(s.opts.Root, err)
+		return nil, false, WriteFailed(s.opts.Root, err)
 	}
 	fresh, err := uuid.NewRandom()
 	if err != nil {
-		return nil, false, writeFailed(key.StoreIDName, err)
+		return nil, false, WriteFailed(key.StoreIDName, err)
 	}
 	err = vfs.WriteNew(s.opts.FS, s.Path(key.StoreIDName), IdentityBytes(fresh.String()))
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, false, writeFailed(key.StoreIDName, err)
+		return nil, false, WriteFailed(key.StoreIDName, err)
 	}
 	created = err == nil // another init may have come first: its identity counts
 	s, err = Open(ctx, o)
@@ -151,7 +151,7 @@ func declare(fsys vfs.FS, dir, name string) (written bool, err error) {
 	data, err := vfs.ReadFile(fsys, file, 4<<20)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = vfs.WriteNew(fsys, file, []byte(section))
-		return err == nil, writeFailed(file, err)
+		return err == nil, WriteFailed(file, err)
 	}
 	if err != nil {
 		return false, fault.New(fault.StoreDeclarationInvalid, file, file+" cannot be read").Wrap(err)
@@ -177,5 +177,5 @@ func declare(fsys vfs.FS, dir, name string) (written bool, err error) {
 		gap = "\n\n"
 	}
 	err = vfs.WriteAtomic(fsys, file, append(data[:len(data):len(data)], gap+section...))
-	return err == nil, writeFailed(file, err)
+	return err == nil, WriteFailed(file, err)
 }

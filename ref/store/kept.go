@@ -27,7 +27,7 @@ func (p *Pass) Keep(base string) error {
 		return nil
 	}
 	defer p.Close()
-	return writeFailed(p.Rel(), vfs.WriteAtomic(p.t.s.opts.FS, path.Join(p.Dir(), key.KeptName), []byte(base)))
+	return WriteFailed(p.Rel(), vfs.WriteAtomic(p.t.s.opts.FS, path.Join(p.Dir(), key.KeptName), []byte(base)))
 }
 
 // Kept lists the snapshots that wait for their publication to become known.
@@ -61,7 +61,7 @@ func (t *Table) Settle(id string) error {
 	}
 	rel := key.SnapshotDir(t.name, id) + "/" + key.KeptName
 	if err := t.s.opts.FS.Remove(t.s.Path(rel)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return writeFailed(rel, err)
+		return WriteFailed(rel, err)
 	}
 	return nil
 }

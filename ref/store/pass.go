@@ -67,7 +67,7 @@ func (l *Lock) stage(ctx context.Context, id string) (*Pass, error) {
 	}
 	if err != nil {
 		_ = fsys.Remove(t.s.Path(rel)) // without a lock nobody could tell whose it is, and it would stay
-		return nil, writeFailed(rel, err)
+		return nil, WriteFailed(rel, err)
 	}
 	if !ok {
 		return nil, nil
@@ -122,22 +122,22 @@ func (p *Pass) Seal(ctx context.Context, m *manifest.Snapshot) error {
 	}
 	for d := range dirs {
 		if err := fsys.SyncDir(path.Join(p.Dir(), d)); err != nil {
-			return writeFailed(p.Rel(), err)
+			return WriteFailed(p.Rel(), err)
 		}
 	}
 	// This also syncs the staging directory, with the parts' and partitions' names in it.
 	if err := vfs.WriteAtomic(fsys, path.Join(p.Dir(), key.ManifestName), data); err != nil {
-		return writeFailed(p.Rel(), err)
+		return WriteFailed(p.Rel(), err)
 	}
 	final := t.s.Path(key.SnapshotDir(t.name, p.id))
 	if err := fsys.RenameNew(p.Dir(), final); err != nil {
 		if errors.Is(err, fs.ErrExist) {
 			return fault.New(fault.StorePointerMoved, key.SnapshotDir(t.name, p.id), fmt.Sprintf("snapshot %s exists already", p.id))
 		}
-		return writeFailed(p.Rel(), err)
+		return WriteFailed(p.Rel(), err)
 	}
 	p.sealed = true
-	return writeFailed(p.Rel(), fsys.SyncDir(path.Dir(final)))
+	return WriteFailed(p.Rel(), fsys.SyncDir(path.Dir(final)))
 }
 
 // Discard removes the pass's directory, staged or sealed: for a pass that never got its pointer. After Close it does
@@ -148,7 +148,7 @@ func (p *Pass) Discard() error {
 	}
 	err := removeHeld(p.t.s.opts.FS, p.Dir())
 	p.Close()
-	return writeFailed(p.Rel(), err)
+	return WriteFailed(p.Rel(), err)
 }
 
 // Close ends a pass whose pointer has been replaced: its directory stays.

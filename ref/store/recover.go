@@ -47,7 +47,7 @@ func (l *Lock) recoverTemporary(rel string, r *Recovered) error {
 	for _, e := range list {
 		if vfs.TemporaryName(e.Name()) && !e.IsDir() {
 			if err := l.t.s.opts.FS.Remove(l.t.s.Path(rel + "/" + e.Name())); err != nil {
-				return writeFailed(rel, err)
+				return WriteFailed(rel, err)
 			}
 			r.Temporary++
 		}
@@ -157,11 +157,11 @@ func (l *Lock) removeAbandoned(rel string) (bool, error) {
 	}
 	held, ok, err := fsys.TryLock(lockFile)
 	if err != nil || !ok {
-		return false, writeFailed(rel, err)
+		return false, WriteFailed(rel, err)
 	}
 	err = removeHeld(fsys, l.t.s.Path(rel))
 	_ = held.Unlock() // the file it locked is gone
-	return err == nil, writeFailed(rel, err)
+	return err == nil, WriteFailed(rel, err)
 }
 
 // removeHeld removes a directory whose writer lock the caller holds. The lock's file goes last: what a kill leaves of the

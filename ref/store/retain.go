@@ -185,7 +185,7 @@ func (r *retention) holding(rel string, rest func(dir string) error) (bool, erro
 	fsys, dir := r.l.t.s.opts.FS, r.l.t.s.Path(rel)
 	held, ok, err := fsys.TryLock(path.Join(dir, key.WriterLockName))
 	if err != nil || !ok {
-		return false, writeFailed(rel, err)
+		return false, WriteFailed(rel, err)
 	}
 	defer func() { _ = held.Unlock() }() // it dies with this process at the latest
 	err = fsys.Remove(path.Join(dir, key.ManifestName))
@@ -198,7 +198,7 @@ func (r *retention) holding(rel string, rest func(dir string) error) (bool, erro
 	if err == nil {
 		err = rest(dir)
 	}
-	return err == nil, writeFailed(rel, err)
+	return err == nil, WriteFailed(rel, err)
 }
 
 // clear removes files below rel that nothing which stays names, and tells whether any is left. The writer's lock is not

@@ -81,7 +81,7 @@ func (s *Store) recordState(ctx context.Context, run catalog.Run, cursor *catalo
 		return err
 	}
 	if err := vfs.WriteAtomic(s.opts.FS, s.Path(rel), data); err != nil {
-		return writeFailed(rel, err)
+		return WriteFailed(rel, err)
 	}
 	return nil
 }

@@ -207,14 +207,14 @@ func (p *Pass) writeSegment(n int, rows []FoldedRun) (manifest.Segment, error) {
 	name, fsys := key.FoldedName(n), p.t.s.opts.FS
 	f, err := fsys.Create(path.Join(p.Dir(), name))
 	if err != nil {
-		return manifest.Segment{}, writeFailed(p.Rel()+"/"+name, err)
+		return manifest.Segment{}, WriteFailed(p.Rel()+"/"+name, err)
 	}
 	_, err = f.Write(data)
 	if err == nil {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return manifest.Segment{}, writeFailed(p.Rel()+"/"+name, err)
+		return manifest.Segment{}, WriteFailed(p.Rel()+"/"+name, err)
 	}
 	sum := sha256.Sum256(data)
 	return manifest.Segment{SnapshotID: p.id, Name: name, SHA256: hex.EncodeToString(sum[:]), Rows: int64(len(rows))}, nil

@@ -177,7 +177,7 @@ func (l *Lock) forgetCommitSeq() error {
 	if err == nil {
 		err = l.t.s.opts.FS.SyncDir(l.t.Dir())
 	}
-	return writeFailed(key.CommitSeq(l.t.name), err)
+	return WriteFailed(key.CommitSeq(l.t.name), err)
 }
 
 // refreshCounter keeps the cache trusted over a pass of our own, which makes data/snapshots newer than it: where data/runs

@@ -209,11 +209,11 @@ func (s *Store) TableAt(name string) (*Table, error) {
 func (s *Store) LockFile(ctx context.Context, rel, what string) (vfs.Lock, error) {
 	name := s.Path(rel)
 	if err := s.opts.FS.MkdirAll(path.Dir(name)); err != nil {
-		return nil, writeFailed(rel, err)
+		return nil, WriteFailed(rel, err)
 	}
 	lock, ok, err := s.opts.FS.TryLock(name)
 	if err != nil {
-		return nil, writeFailed(rel, err)
+		return nil, WriteFailed(rel, err)
 	}
 	if ok {
 		return lock, nil
@@ -234,7 +234,7 @@ func (s *Store) LockFile(ctx context.Context, rel, what string) (vfs.Lock, error
 		return nil, fault.New(fault.StoreBusy, rel, fmt.Sprintf("%s is held by another process and was not freed within %s", what, s.opts.LockTimeout)).
 			WithHint("try again when it has ended, or give a longer --lock-timeout")
 	}
-	return nil, writeFailed(rel, err)
+	return nil, WriteFailed(rel, err)
 }
 
 // LockPush takes the store's push lock: one push or pull that writes at a time.

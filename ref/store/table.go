@@ -108,7 +108,7 @@ func (l *Lock) SwapPointer(etag ETag, next manifest.Pointer) error {
 		return err
 	}
 	if err := vfs.WriteAtomic(l.t.s.opts.FS, l.t.s.Path(rel), data); err != nil {
-		return writeFailed(rel, err)
+		return WriteFailed(rel, err)
 	}
 	if deref(next.SnapshotID) != deref(have.SnapshotID) {
 		l.refreshCounter()
@@ -225,7 +225,7 @@ func (l *Lock) WriteSchema(s *schema.Schema) error {
 	if err != nil {
 		return err
 	}
-	return writeFailed(rel, vfs.WriteAtomic(l.t.s.opts.FS, l.t.s.Path(rel), data))
+	return WriteFailed(rel, vfs.WriteAtomic(l.t.s.opts.FS, l.t.s.Path(rel), data))
 }
 
 // RestoreSchema puts back what stood before a landing that grew the schema and could not commit: nil for no schema.json.
@@ -236,7 +236,7 @@ func (l *Lock) RestoreSchema(s *schema.Schema) error {
 	name := l.t.s.Path(rel)
 	if s == nil {
 		if err := fsys.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return writeFailed(rel, err)
+			return WriteFailed(rel, err)
 		}
 		return nil
 	}
@@ -251,14 +251,14 @@ func (l *Lock) RestoreSchema(s *schema.Schema) error {
 		return nil
 	}
 	if err := fsys.Remove(name); err != nil {
-		return writeFailed(rel, err)
+		return WriteFailed(rel, err)
 	}
 	f, err := fsys.Create(name)
 	if err != nil {
-		return writeFailed(rel, err)
+		return WriteFailed(rel, err)
 	}
 	_, err = f.Write(data)
-	return writeFailed(rel, errors.Join(err, f.Close()))
+	return WriteFailed(rel, errors.Join(err, f.Close()))
 }
 
 // MergeSchema merges arriving into the stored schema without writing: merged is what WriteSchema should store, grown says

@@ -241,23 +241,32 @@ func answer(err error) (status int, code string) {
 	return status, code
 }
 
+// answered is what an answer means whatever was asked, in the port's words; nil for any other.
+func answered(status int, code string) error {
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return bucket.ErrForbidden
+	case status == http.StatusNotImplemented || status == http.StatusMethodNotAllowed:
+		return bucket.ErrUnsupported
+	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable && code == "SlowDown":
+		return errThrottled
+	}
+	return nil
+}
+
 func readFailed(ctx context.Context, key string, err error) error {
 	// The caller's end, and not a timeout of ours that calls itself one.
 	if over := ctx.Err(); over != nil {
 		return fmt.Errorf("%s: %w", key, over)
 	}
 	status, code := answer(err)
-	kind := bucket.ErrTransport
+	kind := answered(status, code)
 	switch {
 	case status == http.StatusNotFound && code == "NoSuchKey":
 		// Any other 404 is somebody else's page: taken for an absent manifest, it would be an empty bucket.
 		kind = bucket.ErrNotFound
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		kind = bucket.ErrForbidden
-	case status == http.StatusNotImplemented || status == http.StatusMethodNotAllowed:
-		kind = bucket.ErrUnsupported
-	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable && code == "SlowDown":
-		kind = errThrottled
+	case kind == nil:
+		kind = bucket.ErrTransport
 	}
 	return fmt.Errorf("%s: %w%s", key, kind, detail(status, code, err))
 }
@@ -265,23 +274,18 @@ func readFailed(ctx context.Context, key string, err error) error {
 // putFailed turns an answer to a put into the port's words. Whatever may have been applied is ErrUnknownOutcome.
 func putFailed(ctx context.Context, key string, cond bucket.Condition, err error) error {
 	status, code := answer(err)
-	kind := bucket.ErrUnknownOutcome
+	kind := answered(status, code)
 	conditional := cond != (bucket.Condition{})
 	switch {
 	case conditional && (status == http.StatusPreconditionFailed || status == http.StatusConflict):
 		kind = bucket.ErrCondition
 	case cond.IfMatch != "" && status == http.StatusNotFound && code == "NoSuchKey":
 		kind = bucket.ErrCondition
-	case status == http.StatusNotImplemented || status == http.StatusMethodNotAllowed:
-		kind = bucket.ErrUnsupported
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		kind = bucket.ErrForbidden
-	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable && code == "SlowDown":
-		kind = errThrottled
-	case status >= 300 && status < 500:
+	case kind != nil:
+	case status >= 300 && status < 500, status == 0 && neverSent(err):
 		kind = bucket.ErrTransport
-	case status == 0 && neverSent(err):
-		kind = bucket.ErrTransport
+	default:
+		kind = bucket.ErrUnknownOutcome
 	}
 	if over := ctx.Err(); over != nil {
 		return fmt.Errorf("%s: %w: %w", key, kind, over)
