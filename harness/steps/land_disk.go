@@ -71,14 +71,35 @@ func fail(ctx context.Context, w *world.World, n *world.Node, k int, verb sut.Ve
 	}
 	_, err = w.Finish(ctx, task)
 	<-t.Done()
-	for _, call := range t.Calls() {
-		if call.Fail && strings.Contains(call.Line, inspect.TableDir(c.Root(), table)) {
-			if inTable++; inTable == 1 {
-				c.Point = fmt.Sprintf("%s at %s", errno, call.Line)
-			}
+	run, _ := w.Values["crash.run"].(string)
+	commit := inspect.TableDir(c.Root(), table) + "/_pointer.json"
+	if verb == sut.Land {
+		commit = inspect.TableDir(c.Root(), table) + "/data/runs/" + run + "/" + c.ID + "/_manifest.json"
+	}
+	for _, call := range costly(t.Calls(), inspect.TableDir(c.Root(), table), commit) {
+		if inTable++; inTable == 1 {
+			c.Point = fmt.Sprintf("%s at %s", errno, call.Line)
 		}
 	}
 	return c, inTable, t.Fired(), err
+}
+
+// costly are the failed calls about a table that a verb must not pass over: all before the file that commits has its name, and behind
+// that the first sync of its directory. What follows is for the next verb's comfort, and the verb may report what it has done.
+func costly(calls []stopper.Call, dir, commit string) []stopper.Call {
+	var list []stopper.Call
+	committed, synced := false, false
+	for _, call := range calls {
+		syncs := strings.Contains(call.Line, "<"+filepath.Dir(commit)+">")
+		switch {
+		case call.Fail && strings.Contains(call.Line, dir) && (!committed || syncs && !synced):
+			list = append(list, call)
+		case !call.Fail && strings.Contains(call.Line, `"`+commit+`"`):
+			committed = true
+		}
+		synced = synced || committed && syncs
+	}
+	return list
 }
 
 func diskFails(ctx context.Context, node, word, table, how, call string) error {

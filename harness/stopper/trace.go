@@ -68,15 +68,16 @@ func New(calls []string, within, glob string) (*Trace, error) {
 }
 
 // Failing prepares a run in which calls of the set fail with errno ("ENOSPC") from the nth of a thread on; path, if not
-// empty, is the one exact path it is about. Fired says how many did.
+// empty, is the one exact path it is about. Fired says how many did. Renames are among Calls in any case: they tell what came before
+// a commit and what after it.
 func Failing(calls []string, errno string, from string, path, within string) (*Trace, error) {
 	t, err := newTrace(within, "")
 	if err != nil {
 		return nil, err
 	}
 	set := traced(calls)
-	t.wrap = []string{"strace", "-f", "-qq", "-y", "-s", "4096", "-o", "/proc/self/fd/3", "-e", "signal=none", "-e", "trace=" + set,
-		"-e", "inject=" + set + ":error=" + errno + ":when=" + from}
+	t.wrap = []string{"strace", "-f", "-qq", "-y", "-s", "4096", "-o", "/proc/self/fd/3", "-e", "signal=none",
+		"-e", "trace=" + set + "," + traced(sets["rename"]), "-e", "inject=" + set + ":error=" + errno + ":when=" + from}
 	if path != "" {
 		t.wrap = append(t.wrap, "-P", path)
 	}

@@ -13,7 +13,6 @@ import (
 
 	"contextful/ref/fault"
 	"contextful/ref/manifest"
-	"contextful/ref/vfs"
 )
 
 // foldedKeysName caches, beside a table's other local files, which runs the chain of one snapshot folds: a landing asks that
@@ -153,10 +152,9 @@ func (l *Lock) cachedKey(snapshot, runKey string) (maybe, ok bool) {
 	return i < count && at(keys, i) == want, whole
 }
 
-// cacheKeys writes the cache, synced, so that a power cut leaves the old one or this one. What fails here costs the next
-// landing another look at the index.
+// cacheKeys writes the cache. What fails here, or is torn by a power cut, costs the next landing another look at the index.
 func (l *Lock) cacheKeys(snapshot string, prints []uint64) {
-	_ = vfs.WriteAtomic(l.t.s.opts.FS, path.Join(l.t.Dir(), foldedKeysName), foldedKeys(l.t.name, snapshot, prints))
+	_ = replaceUnsynced(l.t.s.opts.FS, path.Join(l.t.Dir(), foldedKeysName), foldedKeys(l.t.name, snapshot, prints))
 }
 
 // CommittedRows answers how many rows of a run are committed in this table, on all nodes (store.lay-out.folded-committed):

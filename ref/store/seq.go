@@ -140,6 +140,7 @@ func lastCommit(seq int64, at manifest.Instant) string {
 	return fmt.Sprintf("%s %08x\n", line, crc32.ChecksumIEEE([]byte(line)))
 }
 
+// replaceUnsynced replaces a cache that tells by itself whether it is whole: what a crash leaves of it is made again.
 func replaceUnsynced(fsys vfs.FS, name string, data []byte) error {
 	tmp := vfs.TempName(path.Dir(name))
 	f, err := fsys.Create(tmp)

@@ -99,7 +99,7 @@ func (l *Lock) settle(ctx context.Context, snapshot string) {
 		return // a reader walks, or refuses
 	}
 	if text, err := t.settledText(f, begun); err == nil {
-		_ = vfs.WriteAtomic(t.s.opts.FS, path.Join(t.Dir(), settledName), text)
+		_ = replaceUnsynced(t.s.opts.FS, path.Join(t.Dir(), settledName), text)
 	}
 }
 
