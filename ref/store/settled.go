@@ -29,8 +29,9 @@ import (
 //     whoever adds another node's run to it changes that instant. It is the one of vfs.Changed: a modification time is what tar
 //     and rsync put back when they have laid a backup, or another machine's runs, over what is here.
 //
-// An instant is written down only where it is older than a file made before anything was looked at: a file system's clock ticks in
-// milliseconds, and a later change within one tick would not show.
+// A directory is written down only where its instant is older than a file made before anything was looked at: a file system's clock
+// ticks in milliseconds, and a later change within one tick would not show. A segment that changes within one hides no run: what it
+// held was read at its digest, which the manifest names.
 //
 // Layout, lines of text and then numbers: the digest of the table's name and all that follows; snapshot, digest of its manifest and how many of each
 // follow; segments (size, nanoseconds, path); directories (nanoseconds, run id), sorted; fingerprints of the run keys and of the
@@ -126,27 +127,22 @@ func (l *Lock) fileClock() (time.Time, error) {
 
 var errUndated = errors.New("the file system keeps no record of when a directory was changed")
 
-var errYoung = errors.New("it was changed within one tick of the file system's clock")
-
 // settledText prints the cache of a chain whose index is its newest snapshot's. begun is a fileClock from before f was read.
 func (t *Table) settledText(f *Folded, begun time.Time) ([]byte, error) {
 	head := f.Chain[0]
 	rel := key.SnapshotManifest(t.name, head.SnapshotID)
 	document, err := vfs.ReadFile(t.s.opts.FS, t.s.Path(rel), manifest.MaxSnapshot)
-	if err == nil {
-		_, _, err = t.unchangedSince(rel, begun)
-	}
 	if err != nil {
 		return nil, err
 	}
 	var segments, dirs bytes.Buffer
 	for _, s := range f.segments {
 		rel := key.SnapshotDir(t.name, s.SnapshotID) + "/" + s.Name
-		size, changed, err := t.unchangedSince(rel, begun)
+		info, err := t.s.opts.FS.Lstat(t.s.Path(rel))
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(&segments, "%d %d %s\n", size, changed, rel)
+		fmt.Fprintf(&segments, "%d %d %s\n", info.Size(), info.ModTime().UnixNano(), rel)
 	}
 	here, before := map[string]int64{}, t.settledBefore(head)
 	refs, err := t.runDirsBut(func(run string) bool {
@@ -211,18 +207,6 @@ func (t *Table) settledBefore(m *manifest.Snapshot) map[string]int64 {
 		before[r.id] = r.changed
 	}
 	return before
-}
-
-// unchangedSince gives a file's size and modification time in nanoseconds, and refuses one that is not older than begun.
-func (t *Table) unchangedSince(rel string, begun time.Time) (size, changed int64, err error) {
-	info, err := t.s.opts.FS.Lstat(t.s.Path(rel))
-	if err == nil && !info.ModTime().Before(begun) {
-		err = fmt.Errorf("%s: %w", rel, errYoung)
-	}
-	if err != nil {
-		return 0, 0, err
-	}
-	return info.Size(), info.ModTime().UnixNano(), nil
 }
 
 // settled reads the cache of a snapshot's chain; nil where there is none that can be believed. A manifest that cannot be read is
