@@ -255,6 +255,18 @@ Feature: lay-out
     Then every part of that run of "events" on alpha was synced before its manifest appeared
     And alpha reads of "events" exactly the rows landed
 
+  @store.lay-out.run-manifest#copied
+  Scenario: another node's run that is copied beside a folded one of its id is read
+    Given a table "trades" without a key
+    And alpha has landed 3 rows of "trades" as run "one"
+    And alpha has folded "trades"
+    And beta has landed 2 rows of "trades" as run "one"
+    When beta's run "one" of "trades" is copied to alpha, and the directories there keep their dates
+    Then alpha reads of "trades" exactly the rows landed
+    When alpha folds "trades"
+    Then the fold succeeds
+    And alpha reads of "trades" exactly the rows landed
+
   @store.lay-out.run-manifest#node
   Scenario Outline: a manifest that names another <what> than its path refuses the read
     Given alpha has landed 3 rows of "events"

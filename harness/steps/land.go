@@ -12,6 +12,7 @@ import (
 func registerLand(s *Suite) {
 	registerTogether(s)
 	registerCrowd(s)
+	registerBrought(s)
 	registerDisk(s)
 	s.Step(`^(\w+) lands (\d+) rows of "([^"]*)" whose line (\d+) is (.+)$`, landsWithLine)
 }
