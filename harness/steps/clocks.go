@@ -3,7 +3,6 @@ package steps
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,8 +18,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/cucumber/godog"
 )
 
@@ -143,15 +140,11 @@ func statementAnswer(ctx context.Context, t *godog.Table) error {
 }
 
 func snapshotRows(ctx context.Context, node, table string, t *godog.Table) error {
-	head, err := headSnapshot(ctx, node, table)
+	what, got, err := headRows(ctx, node, table)
 	if err != nil {
 		return err
 	}
-	got, err := inspect.ParquetRows(partPaths(head.Parts)...)
-	if err != nil {
-		return err
-	}
-	return sameTable(fmt.Sprintf("the parts of %s's snapshot of %q", node, table), t, got)
+	return sameTable(what, t, got)
 }
 
 // clockNowSays changes one node's declaration of a table that may already hold data.
@@ -240,15 +233,7 @@ func landsWallTimes(ctx context.Context, node, table, column, values string) err
 	s := arrow.NewSchema([]arrow.Field{{Name: column, Type: &arrow.TimestampType{Unit: arrow.Microsecond}, Nullable: true}}, nil)
 	rec := array.NewRecordBatch(s, []arrow.Array{b.NewArray()}, int64(len(names(values))))
 	defer rec.Release()
-	f, err := os.Create(file)
-	if err != nil {
-		return err
-	}
-	p, err := pqarrow.NewFileWriter(s, f, parquet.NewWriterProperties(), pqarrow.DefaultWriterProps())
-	if err != nil {
-		return errors.Join(err, f.Close())
-	}
-	if err := errors.Join(p.Write(rec), p.Close()); err != nil {
+	if err := writeParquet(file, rec); err != nil {
 		return err
 	}
 	return land(ctx, w, node, world.Landing{Table: table, File: file, Format: "parquet"})

@@ -17,8 +17,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 )
 
 // Steps of the declare operation: declarations that cannot be read, and values that JSON cannot say.
@@ -116,13 +114,5 @@ func writeFloats(path, column string, values []string) error {
 	s := arrow.NewSchema([]arrow.Field{{Name: column, Type: arrow.PrimitiveTypes.Float64, Nullable: true}}, nil)
 	rec := array.NewRecordBatch(s, []arrow.Array{b.NewArray()}, int64(len(values)))
 	defer rec.Release()
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	p, err := pqarrow.NewFileWriter(s, f, parquet.NewWriterProperties(), pqarrow.DefaultWriterProps())
-	if err != nil {
-		return errors.Join(err, f.Close())
-	}
-	return errors.Join(p.Write(rec), p.Close())
+	return writeParquet(path, rec)
 }

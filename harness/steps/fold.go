@@ -40,6 +40,16 @@ func headSnapshot(ctx context.Context, node, table string) (inspect.SnapshotDoc,
 	return chain[0], nil
 }
 
+// headRows reads the parts of a node's snapshot of a table; what names them.
+func headRows(ctx context.Context, node, table string) (what string, g inspect.Grid, err error) {
+	head, err := headSnapshot(ctx, node, table)
+	if err != nil {
+		return "", g, err
+	}
+	g, err = inspect.ParquetRows(partPaths(head.Parts)...)
+	return fmt.Sprintf("the parts of %s's snapshot of %q", node, table), g, err
+}
+
 func foldsExactly(ctx context.Context, node, table, runs string) error {
 	head, err := headSnapshot(ctx, node, table)
 	if err != nil {
@@ -110,15 +120,10 @@ func snapshotHolds(ctx context.Context, node, table string, rows int) error {
 	if err != nil {
 		return err
 	}
-	head, err := headSnapshot(ctx, node, table)
+	what, got, err := headRows(ctx, node, table)
 	if err != nil {
 		return err
 	}
-	got, err := inspect.ParquetRows(partPaths(head.Parts)...)
-	if err != nil {
-		return err
-	}
-	what := fmt.Sprintf("the parts of %s's snapshot of %q", node, table)
 	if err := verify.Equal(what+": rows", rows, len(got.Rows)); err != nil {
 		return err
 	}

@@ -71,14 +71,8 @@ func publicationMeets(ctx context.Context, node, table, fault string) error {
 	w := world.From(ctx)
 	n := w.Node(node)
 	who := world.Who(n, string(sut.SyncCompact))
-	if err := w.Hold(uploadGate, "before", "Put", who, w.Key(w.TableKey(table, "data/snapshots/*/_manifest.json"))); err != nil {
-		return err
-	}
-	t, err := w.Start(ctx, n, sut.SyncCompact, foldArgs(table, ""))
+	t, err := heldAtUpload(ctx, n, table)
 	if err != nil {
-		return err
-	}
-	if err := w.Held(ctx, uploadGate, 1); err != nil {
 		return err
 	}
 	if _, err := w.Inject(fmt.Sprintf("(%s (And Put %s %s (OnIndex 0)))", fault, who, w.Key(w.TableKey(table, "_pointer.json")))); err != nil {

@@ -17,8 +17,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 )
 
 // Steps that change a folded-runs index, or what lies below it, as a disk, another build or a wrong writer would.
@@ -187,18 +185,7 @@ func writeSegment(path string, rows []inspect.IndexRow) error {
 	}
 	rec := b.NewRecordBatch()
 	defer rec.Release()
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	w, err := pqarrow.NewFileWriter(sc, f, parquet.NewWriterProperties(), pqarrow.DefaultWriterProps())
-	if err != nil {
-		return err
-	}
-	if err := w.Write(rec); err != nil {
-		return err
-	}
-	return w.Close() // and the file with it
+	return writeParquet(path, rec)
 }
 
 func indexDamaged(ctx context.Context, table, node, words string) error {

@@ -143,15 +143,7 @@ func filesFail(ctx context.Context, node, table string) error {
 	w := world.From(ctx)
 	n := w.Node(node)
 	args := verbArgs(w, "landing", table)
-	counted, err := w.Fork(n, 0)
-	if err != nil {
-		return err
-	}
-	a, err := args(counted)
-	if err != nil {
-		return err
-	}
-	calls, err := w.CountCalls(ctx, counted, sut.Land, a, "write", tableGlob(w, table))
+	counted, calls, err := w.CountOnCopy(ctx, n, sut.Land, "write", tableGlob(w, table), args)
 	if err != nil {
 		return err
 	}

@@ -47,15 +47,7 @@ func rowsOf(w *world.World, table, run string, first int) []world.Row {
 
 // place finds how many calls a verb makes before the one on a path. It asks a copy, so the node stays as it is.
 func place(ctx context.Context, w *world.World, n *world.Node, verb sut.Verb, table, path string, args func(*world.Node) (sut.Args, error)) (int, error) {
-	c, err := w.Fork(n, 0)
-	if err != nil {
-		return 0, err
-	}
-	a, err := args(c)
-	if err != nil {
-		return 0, err
-	}
-	calls, err := w.CountCalls(ctx, c, verb, a, "call", tableGlob(w, table))
+	_, calls, err := w.CountOnCopy(ctx, n, verb, "call", tableGlob(w, table), args)
 	if err != nil {
 		return 0, err
 	}

@@ -58,23 +58,16 @@ func manifestPath(w *world.World, n *world.Node, which, table string) (string, e
 
 // edit changes keys of a JSON document and leaves the others as they are; a nil value is null.
 func edit(path string, keys map[string]any) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	doc := map[string]json.RawMessage{}
-	if err := json.Unmarshal(text, &doc); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	for k, v := range keys {
-		if doc[k], err = json.Marshal(v); err != nil {
-			return err
+	return rewrite(path, func(doc map[string]json.RawMessage) error {
+		for k, v := range keys {
+			text, err := json.Marshal(v)
+			if err != nil {
+				return err
+			}
+			doc[k] = text
 		}
-	}
-	if text, err = json.Marshal(doc); err != nil {
-		return err
-	}
-	return os.WriteFile(path, text, 0o644)
+		return nil
+	})
 }
 
 // manifestVersion writes another format_version: a major nobody reads yet, or a minor that anybody may ignore.

@@ -27,6 +27,24 @@ func registerPaused(s *Suite) {
 
 const uploadGate, pauseGate = "paused: upload", "paused"
 
+// snapshotUpload is the condition of the last object of a snapshot to go up.
+func snapshotUpload(w *world.World, table string) string {
+	return w.Key(w.TableKey(table, "data/snapshots/*/_manifest.json"))
+}
+
+// heldAtUpload starts a fold under the lease and returns when its snapshot's manifest waits at uploadGate.
+func heldAtUpload(ctx context.Context, n *world.Node, table string) (*world.Task, error) {
+	w := world.From(ctx)
+	if err := w.Hold(uploadGate, "before", "Put", world.Who(n, string(sut.SyncCompact)), snapshotUpload(w, table)); err != nil {
+		return nil, err
+	}
+	t, err := w.Start(ctx, n, sut.SyncCompact, foldArgs(table, ""))
+	if err != nil {
+		return nil, err
+	}
+	return t, w.Held(ctx, uploadGate, 1)
+}
+
 // startsAndIsPaused stops the process at its write and holds the write. The pointer is written twice under a lease, once to
 // raise its fence before the work and once to publish: only what comes after the upload is the publication.
 func startsAndIsPaused(ctx context.Context, node, table, phase, which string) error {
@@ -35,24 +53,17 @@ func startsAndIsPaused(ctx context.Context, node, table, phase, which string) er
 	if p, err := w.BucketPointer(ctx, table); err == nil {
 		w.Values["lease.pointer."+table] = p.SnapshotID
 	}
-	upload := w.Key(w.TableKey(table, "data/snapshots/*/_manifest.json"))
+	upload := snapshotUpload(w, table)
 	key := map[string]string{"the snapshot's manifest is uploaded": upload, "the bucket's manifest is replaced": w.Key("manifest.json"),
 		"the bucket's pointer is replaced": w.Key(w.TableKey(table, "_pointer.json"))}[which]
-	who := world.Who(n, string(sut.SyncCompact))
-	if err := w.Hold(uploadGate, "before", "Put", who, upload); err != nil {
-		return err
-	}
-	t, err := w.Start(ctx, n, sut.SyncCompact, foldArgs(table, ""))
+	t, err := heldAtUpload(ctx, n, table)
 	if err != nil {
-		return err
-	}
-	if err := w.Held(ctx, uploadGate, 1); err != nil {
 		return err
 	}
 	if key == upload {
 		return t.Stop()
 	}
-	if err := w.Hold(pauseGate, phase, "Put", who, key, "(OnIndex 0)"); err != nil {
+	if err := w.Hold(pauseGate, phase, "Put", world.Who(n, string(sut.SyncCompact)), key, "(OnIndex 0)"); err != nil {
 		return err
 	}
 	if err := w.Release(uploadGate); err != nil {

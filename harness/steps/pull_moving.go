@@ -63,13 +63,18 @@ func keepOriginal(ctx context.Context, w *world.World, key string) ([]byte, erro
 	return body, err
 }
 
+// keptThing is the key of a thing in the bucket, and what it holds, kept for wholeAgain.
+func keptThing(ctx context.Context, w *world.World, what, table string) (key string, body []byte, err error) {
+	if key, err = thing(ctx, w, what, table); err != nil {
+		return "", nil, err
+	}
+	body, err = keepOriginal(ctx, w, key)
+	return key, body, err
+}
+
 func liesDamaged(ctx context.Context, what, table, how string) error {
 	w := world.From(ctx)
-	key, err := thing(ctx, w, what, table)
-	if err != nil {
-		return err
-	}
-	body, err := keepOriginal(ctx, w, key)
+	key, body, err := keptThing(ctx, w, what, table)
 	if err != nil {
 		return err
 	}
@@ -90,11 +95,8 @@ func liesDamaged(ctx context.Context, what, table, how string) error {
 
 func isGone(ctx context.Context, what, table string) error {
 	w := world.From(ctx)
-	key, err := thing(ctx, w, what, table)
+	key, _, err := keptThing(ctx, w, what, table)
 	if err != nil {
-		return err
-	}
-	if _, err := keepOriginal(ctx, w, key); err != nil {
 		return err
 	}
 	return w.Bucket().Delete(ctx, key)
@@ -167,11 +169,8 @@ func manifestMovesOn(ctx context.Context, node string) error {
 
 func rivalDeletes(ctx context.Context, what, table, node string) error {
 	w := world.From(ctx)
-	key, err := thing(ctx, w, what, table)
+	key, _, err := keptThing(ctx, w, what, table)
 	if err != nil {
-		return err
-	}
-	if _, err := keepOriginal(ctx, w, key); err != nil {
 		return err
 	}
 	return inject(w, `(RivalDelete (And Get %s %s))`, world.Who(w.Node(node), "pull"), w.Key(key))

@@ -14,9 +14,9 @@ const (
 	standLooks = time.Millisecond
 )
 
-// halted reports whether every thread of the process that the thread belongs to is stopped. One that has ended is, and so
+// Halted reports whether every thread of the process that the thread belongs to is stopped. One that has ended is, and so
 // is everything where there is no /proc to look at.
-func halted(tid int) bool {
+func Halted(tid int) bool {
 	stats, _ := filepath.Glob("/proc/" + strconv.Itoa(tid) + "/task/*/stat") // the pattern is right
 	for _, s := range stats {
 		text, err := os.ReadFile(s)
@@ -32,14 +32,17 @@ func halted(tid int) bool {
 	return true
 }
 
-// stand waits until the process stands still, for standWait at most.
-func stand(tid int) {
+// Stand waits until still says so, the process has ended (done, nil where nobody knows), or standWait is over: a signal is sent
+// before it is felt, and for a moment a thread that is running goes on.
+func Stand(done <-chan struct{}, still func() bool) {
 	over := time.NewTimer(standWait)
 	defer over.Stop()
 	tick := time.NewTicker(standLooks)
 	defer tick.Stop()
-	for !halted(tid) {
+	for !still() {
 		select {
+		case <-done:
+			return
 		case <-over.C:
 			return
 		case <-tick.C:

@@ -207,7 +207,7 @@ func (t *Trace) follow(p Process, at int, act Action) {
 func anyHalted(seen map[string]bool) bool {
 	for text := range seen {
 		tid, err := strconv.Atoi(text)
-		if _, gone := os.Stat("/proc/" + text); err == nil && gone == nil && halted(tid) {
+		if _, gone := os.Stat("/proc/" + text); err == nil && gone == nil && Halted(tid) {
 			return true
 		}
 	}
@@ -275,7 +275,7 @@ func (t *Trace) act(p Process, act Action, thread string) {
 	t.mu.Unlock()
 	if tid, err := strconv.Atoi(thread); err == nil {
 		_ = syscall.Kill(tid, syscall.SIGSTOP)
-		stand(tid) // what comes next must find it held
+		Stand(nil, func() bool { return Halted(tid) }) // what comes next must find it held
 	}
 }
 

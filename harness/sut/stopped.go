@@ -5,48 +5,24 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
+
+	"contextful/harness/stopper"
 )
 
-// A signal is sent before it is felt: for a moment a thread that is running goes on. How long Stop waits for the last of
-// them, and how often it looks.
-const (
-	stopWait  = 2 * time.Second
-	stopLooks = time.Millisecond
-)
-
-// settled returns when every thread of the process and of its children is stopped, when it has ended, or after stopWait.
-// Where there is no /proc it returns at once.
+// settled returns when every thread of the process and of its children is stopped or it has ended; it waits no longer than
+// stopper.Stand does. Where there is no /proc it returns at once.
 func (r *Running) settled() {
-	over := time.NewTimer(stopWait)
-	defer over.Stop()
-	tick := time.NewTicker(stopLooks)
-	defer tick.Stop()
-	for !stopped(r.PID()) {
-		select {
-		case <-r.done:
-			return
-		case <-over.C:
-			return
-		case <-tick.C:
-		}
-	}
+	stopper.Stand(r.done, func() bool { return stopped(r.PID()) })
 }
 
 func stopped(pid int) bool {
-	dirs, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*") // the pattern is right
-	for _, dir := range dirs {
-		text, err := os.ReadFile(filepath.Join(dir, "stat"))
+	if !stopper.Halted(pid) {
+		return false
+	}
+	lists, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children") // the pattern is right
+	for _, list := range lists {
+		children, err := os.ReadFile(list)
 		if err != nil { // a thread that has just ended
-			continue
-		}
-		// pid (name) state …; a stopped thread, a traced one, or one that is no more
-		at := strings.LastIndexByte(string(text), ')')
-		if at < 0 || at+2 >= len(text) || !strings.ContainsRune("TtZX", rune(text[at+2])) {
-			return false
-		}
-		children, err := os.ReadFile(filepath.Join(dir, "children"))
-		if err != nil {
 			continue
 		}
 		for _, c := range strings.Fields(string(children)) {

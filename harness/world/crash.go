@@ -47,6 +47,20 @@ func (w *World) CountCalls(ctx context.Context, n *Node, verb sut.Verb, args sut
 	return t.Calls(), verify.Succeeded(c.Result)
 }
 
+// CountOnCopy does the same on a copy of the node, so that the node stays as it is. args prepares the copy and gives its arguments.
+func (w *World) CountOnCopy(ctx context.Context, n *Node, verb sut.Verb, word, glob string, args func(*Node) (sut.Args, error)) (*Node, []stopper.Call, error) {
+	c, err := w.Fork(n, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err := args(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	calls, err := w.CountCalls(ctx, c, verb, a, word, glob)
+	return c, calls, err
+}
+
 func (w *World) trace(n *Node, word, glob string) (*stopper.Trace, error) {
 	set, err := stopper.Calls(word)
 	if err != nil {
@@ -149,15 +163,7 @@ func (w *World) KillAtEach(ctx context.Context, n *Node, verb sut.Verb, word, gl
 	if err := w.Prepare(ctx, n); err != nil {
 		return err
 	}
-	counted, err := w.Fork(n, 0)
-	if err != nil {
-		return err
-	}
-	a, err := args(counted)
-	if err != nil {
-		return err
-	}
-	calls, err := w.CountCalls(ctx, counted, verb, a, word, glob)
+	_, calls, err := w.CountOnCopy(ctx, n, verb, word, glob, args)
 	if err != nil {
 		return err
 	}
