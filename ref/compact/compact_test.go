@@ -57,6 +57,18 @@ func newNode(t *testing.T, w *nodetest.World, name string, init bool, now time.T
 // at is the same node when its clock shows another time.
 func (n *node) at(now time.Time) *node { return &node{n.At(now.Unix()), n.t} }
 
+// pair is a node whose run of row 1 is in the bucket, and one that has pulled it.
+func pair(t *testing.T) (w *nodetest.World, a, b *node) {
+	t.Helper()
+	w = nodetest.New(t)
+	a = newNode(t, w, "alpha", true, noon)
+	a.land("r1", 1)
+	a.MustPush()
+	b = newNode(t, w, "beta", false, noon)
+	b.MustPull()
+	return w, a, b
+}
+
 func (n *node) land(run string, ids ...int) {
 	n.t.Helper()
 	var rows []string
@@ -147,12 +159,7 @@ func TestCompactionUnderALease(t *testing.T) {
 }
 
 func TestALeaseThatIsHeldElsewhere(t *testing.T) {
-	w := nodetest.New(t)
-	a := newNode(t, w, "alpha", true, noon)
-	a.land("r1", 1)
-	a.MustPush()
-	b := newNode(t, w, "beta", false, noon)
-	b.MustPull()
+	_, a, b := pair(t)
 	_, err := lease.Acquire(ctx, b.lease(), lease.Compaction("docs"))
 	require.NoError(t, err)
 	_, err = a.compact()
@@ -228,12 +235,7 @@ func TestAPausedHolder(t *testing.T) {
 
 // TestAPausedFirstPublisher sleeps between the snapshot's upload and its pointer while there is no pointer in the bucket at all.
 func TestAPausedPlainPushOfAFold(t *testing.T) {
-	w := nodetest.New(t)
-	a := newNode(t, w, "alpha", true, noon)
-	a.land("r1", 1)
-	a.MustPush()
-	b := newNode(t, w, "beta", false, noon)
-	b.MustPull()
+	w, a, b := pair(t)
 	_, err := fold.Run(ctx, a.Store(), fold.Options{Table: "docs", Engine: duck.Options{TempDir: t.TempDir()}})
 	require.NoError(t, err)
 	w.Inject(`(Hold "pointer" before (And Put (Principal "alpha") (Key "*/_pointer.json")))`)
@@ -256,13 +258,7 @@ func TestAPausedPlainPushOfAFold(t *testing.T) {
 
 // TestPointerFaults lets the answer to the last step mislead.
 func TestPointerFaults(t *testing.T) {
-	for _, f := range []string{
-		`(ApplyThenDrop (And PutIfMatch (Key "*/_pointer.json") (OnIndex 0)))`,
-		`(ApplyThen 412 (And PutIfMatch (Key "*/_pointer.json") (OnIndex 0)))`,
-		`(Drop (And PutIfMatch (Key "*/_pointer.json") (OnIndex 0)))`,
-		`(Late 1 (And PutIfMatch (Key "*/_pointer.json") (OnIndex 0)))`,
-		`(Respond 409 "ConditionalRequestConflict" (And PutIfMatch (Key "*/_pointer.json") (OnIndex 0)))`,
-	} {
+	for _, f := range nodetest.Misleading("PutIfMatch", "*/_pointer.json") {
 		t.Run(f, func(t *testing.T) {
 			w := nodetest.New(t)
 			a := newNode(t, w, "alpha", true, noon)

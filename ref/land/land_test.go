@@ -18,6 +18,7 @@ import (
 
 	"contextful/ref/colfile"
 	"contextful/ref/fault"
+	"contextful/ref/manifest"
 	"contextful/ref/schema"
 	"contextful/ref/store"
 )
@@ -56,8 +57,8 @@ func types(pairs ...string) func(*Options) {
 
 func csvFormat(o *Options) { o.Format, o.InputName = CSV, "rows.csv" }
 
-// read gives the rows of a run as text: "name=value …" sorted by name, nulls left out, injected columns only on request.
-func read(t testing.TB, s *store.Store, run string, injected bool) []string {
+// runOf is the manifest of a run of table t.
+func runOf(t testing.TB, s *store.Store, run string) *manifest.Run {
 	t.Helper()
 	tb, err := s.Table("t")
 	if err != nil {
@@ -67,8 +68,14 @@ func read(t testing.TB, s *store.Store, run string, injected bool) []string {
 	if err != nil || m == nil {
 		t.Fatal("run", run, m, err)
 	}
+	return m
+}
+
+// read gives the rows of a run as text: "name=value …" sorted by name, nulls left out, injected columns only on request.
+func read(t testing.TB, s *store.Store, run string, injected bool) []string {
+	t.Helper()
 	var rows []string
-	for _, p := range m.Parts {
+	for _, p := range runOf(t, s, run).Parts {
 		f, err := os.Open(filepath.Join(s.Root(), "tables/t/data/runs", run, "n1", p.Name))
 		if err != nil {
 			t.Fatal(err)
@@ -368,14 +375,7 @@ func TestManifestOfALanding(t *testing.T) {
 	s := openStore(t, "[[pipeline.tables]]\nname = \"t\"\nwrite_mode = \"replace\"\nprimary_key = [\"id\"]\n")
 	r, err := land(s, "r1", `{"id":1}`, func(o *Options) { o.Position = []byte(`{"n":9007199254740993}`) })
 	must(t, r, err)
-	tb, err := s.Table("t")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := tb.ReadRun("r1", "n1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := runOf(t, s, "r1")
 	p := m.Parts[0]
 	var cursor bytes.Buffer
 	if err := json.Compact(&cursor, m.Cursor); err != nil {
@@ -384,6 +384,10 @@ func TestManifestOfALanding(t *testing.T) {
 	if !m.Replacement || m.RowCount != 1 || m.SiteID != "site" || len(m.BatchDigest) != 64 || cursor.String() != `{"n":9007199254740993}` ||
 		!m.CommittedAt.Equal(noon) || *m.CommitSeq != 1 || p.Rows != 1 || len(p.SHA256) != 64 || p.FineColumns == nil || len(*p.FineColumns) != 0 {
 		t.Errorf("%+v", m)
+	}
+	tb, err := s.Table("t")
+	if err != nil {
+		t.Fatal(err)
 	}
 	sc, err := tb.Schema()
 	if err != nil || sc.Metadata[store.MetaPrimaryKey] != `["id"]` {

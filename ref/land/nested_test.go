@@ -26,16 +26,8 @@ func oneRowParts(o *Options) { o.partRows = 1 }
 // stored gives a column of a run as its parts hold it, each value as JSON.
 func stored(t testing.TB, s *store.Store, run, column string) []string {
 	t.Helper()
-	tb, err := s.Table("t")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := tb.ReadRun(run, "n1")
-	if err != nil || m == nil {
-		t.Fatal(m, err)
-	}
 	out := []string{}
-	for _, p := range m.Parts {
+	for _, p := range runOf(t, s, run).Parts {
 		f, err := file.OpenParquetFile(path.Join(s.Root(), "tables/t/data/runs", run, "n1", p.Name), false)
 		if err != nil {
 			t.Fatal(err)

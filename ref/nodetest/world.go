@@ -5,6 +5,7 @@ package nodetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -91,6 +92,19 @@ func (w *World) Inject(text string) []*s3cas.Injection {
 	in, err := w.S3.InjectText(text)
 	require.NoError(w.t, err)
 	return in
+}
+
+// Misleading are faults that each make the answer to the first write of a key say something else than what became of it. put is
+// Put or PutIfMatch.
+func Misleading(put, key string) []string {
+	of := fmt.Sprintf(`(And %s (Key %q) (OnIndex 0))`, put, key)
+	return []string{
+		`(ApplyThenDrop ` + of + `)`,
+		`(ApplyThen 412 ` + of + `)`,
+		`(Drop ` + of + `)`,
+		`(Late 1 ` + of + `)`,
+		`(Respond 409 "ConditionalRequestConflict" ` + of + `)`,
+	}
 }
 
 // Puts counts the nodes' uploads of a key, without those of the fake's rival and those that the fake applies late.

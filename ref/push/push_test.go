@@ -21,6 +21,16 @@ import (
 
 var ctx = context.Background()
 
+// wroteNothing: since mark, nothing but the probe's own objects was put into the bucket.
+func wroteNothing(t *testing.T, w *nodetest.World, mark int) {
+	t.Helper()
+	for _, e := range w.S3.JournalFor(s3cas.Filter{Since: mark, Ops: []s3cas.Op{s3cas.OpPut}}) {
+		if !strings.Contains(e.Key, "/_contextful/cas-probe/") {
+			t.Errorf("wrote %s", e.Key)
+		}
+	}
+}
+
 func TestFirstPushCommitsWhatEmitPrints(t *testing.T) {
 	w := nodetest.New(t)
 	a := w.Alpha()
@@ -77,11 +87,7 @@ func TestNothingToDoMakesNoGeneration(t *testing.T) {
 	if r.Generation != 1 || r.Uploaded != 0 || r.Attempts != 0 {
 		t.Fatalf("%+v", r)
 	}
-	for _, e := range w.S3.JournalFor(s3cas.Filter{Since: mark, Ops: []s3cas.Op{s3cas.OpPut}}) {
-		if !strings.Contains(e.Key, "_contextful/") {
-			t.Errorf("wrote %s", e.Key)
-		}
-	}
+	wroteNothing(t, w, mark)
 	a.Land("events", "r2")
 	if r := a.MustPush(); r.Generation != 2 || r.Uploaded != 3 {
 		t.Fatalf("%+v", r)
@@ -109,25 +115,17 @@ func TestUncommittedRunsStayHome(t *testing.T) {
 
 // TestManifestUnderFaults commits once through every way in which the answer to the manifest's PUT misleads.
 func TestManifestUnderFaults(t *testing.T) {
-	for _, c := range []struct {
-		fault      string
-		generation int64
-	}{
-		{`(ApplyThenDrop (And Put (Key "*/manifest.json") (OnIndex 0)))`, 1},
-		{`(ApplyThen 412 (And Put (Key "*/manifest.json") (OnIndex 0)))`, 1},
-		{`(ApplyThen 500 (And Put (Key "*/manifest.json") (OnIndex 0)))`, 1},
-		{`(Drop (And Put (Key "*/manifest.json") (OnIndex 0)))`, 1},
-		{`(Late 1 (And Put (Key "*/manifest.json") (OnIndex 0)))`, 1},
-		{`(Late 3 (And Put (Key "*/manifest.json") (OnIndex 0)))`, 1},
-		{`(Respond 409 "ConditionalRequestConflict" (And Put (Key "*/manifest.json") (OnIndex 0)))`, 1},
-	} {
-		t.Run(c.fault, func(t *testing.T) {
+	faults := append(nodetest.Misleading("Put", "*/manifest.json"),
+		`(ApplyThen 500 (And Put (Key "*/manifest.json") (OnIndex 0)))`,
+		`(Late 3 (And Put (Key "*/manifest.json") (OnIndex 0)))`)
+	for _, f := range faults {
+		t.Run(f, func(t *testing.T) {
 			w := nodetest.New(t)
 			a := w.Alpha()
 			a.Land("events", "r1")
-			in := w.Inject(c.fault)
+			in := w.Inject(f)
 			r := a.MustPush()
-			if r.Generation != c.generation || w.Manifest().Generation != c.generation || in[0].Fired() != 1 {
+			if r.Generation != 1 || w.Manifest().Generation != 1 || in[0].Fired() != 1 {
 				t.Fatalf("%+v, bucket at %d, fired %d", r, w.Manifest().Generation, in[0].Fired())
 			}
 			if len(w.Manifest().Entries) != 5 {
@@ -138,13 +136,7 @@ func TestManifestUnderFaults(t *testing.T) {
 }
 
 func TestPointerUnderFaults(t *testing.T) {
-	for _, f := range []string{
-		`(ApplyThenDrop (And Put (Key "*/_pointer.json") (OnIndex 0)))`,
-		`(ApplyThen 412 (And Put (Key "*/_pointer.json") (OnIndex 0)))`,
-		`(Drop (And Put (Key "*/_pointer.json") (OnIndex 0)))`,
-		`(Late 1 (And Put (Key "*/_pointer.json") (OnIndex 0)))`,
-		`(Respond 409 "ConditionalRequestConflict" (And Put (Key "*/_pointer.json") (OnIndex 0)))`,
-	} {
+	for _, f := range nodetest.Misleading("Put", "*/_pointer.json") {
 		t.Run(f, func(t *testing.T) {
 			w := nodetest.New(t)
 			a := w.Alpha()
@@ -225,11 +217,7 @@ func TestUnprovenStopsBeforeAnythingIsWritten(t *testing.T) {
 			require.NoError(t, w.S3.SetMode(mode[0], mode[1:]...))
 			_, err := a.Push()
 			nodetest.Refused(t, err, fault.SyncCoordinationUnproven)
-			for _, e := range w.S3.JournalFor(s3cas.Filter{Ops: []s3cas.Op{s3cas.OpPut}}) {
-				if !strings.Contains(e.Key, "/_contextful/cas-probe/") {
-					t.Errorf("wrote %s", e.Key)
-				}
-			}
+			wroteNothing(t, w, 0)
 		})
 	}
 }
@@ -305,11 +293,7 @@ func TestAnImmutableObjectWithOtherBytes(t *testing.T) {
 	mark := w.S3.Mark()
 	_, err := a.Push()
 	nodetest.Refused(t, err, fault.SyncObjectConflict, "r1/alpha/part-00000.parquet")
-	for _, e := range w.S3.JournalFor(s3cas.Filter{Since: mark, Ops: []s3cas.Op{s3cas.OpPut}}) {
-		if !strings.Contains(e.Key, "/_contextful/") {
-			t.Errorf("wrote %s", e.Key)
-		}
-	}
+	wroteNothing(t, w, mark)
 	// Not listed, and there with other bytes.
 	b := w.Node("beta")
 	b.MustPull()

@@ -158,34 +158,41 @@ func TestSettledIsNotBelieved(t *testing.T) {
 	wantCode(t, err, fault.StoreChainBroken, ids[2])
 }
 
+// opener opens the table of a store at a root, as whichever node is named, at 9000 s.
+func opener(t *testing.T, fsys vfs.FS, root string) func(node string) *Table {
+	return func(node string) *Table {
+		t.Helper()
+		s, err := Open(bg, Options{Root: root, Node: node, FS: fsys, Clock: clock.Fixed{Instant: at(9000).Time}, LockTimeout: time.Minute})
+		must(t, err)
+		return table(t, s)
+	}
+}
+
+// lateRun lands a run of one node, folds it, and lands the same run of another node: a reader sees both.
+func lateRun(t *testing.T, open func(node string) *Table) {
+	t.Helper()
+	alpha := open("alpha")
+	_, err := land(alpha, "r", landing{})
+	must(t, err)
+	_, err = foldNow(alpha)
+	must(t, err)
+	_, err = land(open("beta"), "r", landing{})
+	must(t, err)
+	wantRows(t, alpha, Bounds{}, "r", "r")
+}
+
 // On a disk whose clock ticks slowly, a run that comes within the tick of the fold is seen like any other.
 func TestSettledWithinATick(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 60 {
-		open := func(node string) *Table {
-			s, err := Open(bg, Options{Root: path.Join(dir, fmt.Sprint(i)), Node: node, FS: vfs.OS{}, Clock: clock.Fixed{Instant: at(9000).Time}, LockTimeout: time.Minute})
-			must(t, err)
-			return table(t, s)
-		}
-		alpha := open("alpha")
-		_, err := land(alpha, "r", landing{})
-		must(t, err)
-		_, err = foldNow(alpha)
-		must(t, err)
-		_, err = land(open("beta"), "r", landing{})
-		must(t, err)
-		wantRows(t, alpha, Bounds{}, "r", "r")
+		lateRun(t, opener(t, vfs.OS{}, path.Join(dir, fmt.Sprint(i))))
 	}
 }
 
 // A tool that copies puts a directory's modification time back after it has put another node's run there: the run is read.
 func TestSettledDirectoryWithAnOldTime(t *testing.T) {
 	dir := t.TempDir()
-	open := func(node string) *Table {
-		s, err := Open(bg, Options{Root: dir, Node: node, FS: vfs.OS{}, Clock: clock.Fixed{Instant: at(9000).Time}, LockTimeout: time.Minute})
-		must(t, err)
-		return table(t, s)
-	}
+	open := opener(t, vfs.OS{}, dir)
 	alpha := open("alpha")
 	_, err := land(alpha, "r", landing{})
 	must(t, err)
@@ -208,19 +215,7 @@ func TestSettledDirectoryWithAnOldTime(t *testing.T) {
 // Where directories are not dated by what comes into them, there is no cache.
 func TestSettledWithoutDates(t *testing.T) {
 	m := vfs.NewMem()
-	open := func(node string) *Table {
-		s, err := Open(bg, Options{Root: root, Node: node, FS: undated{m}, Clock: clock.Fixed{Instant: at(9000).Time}, LockTimeout: time.Minute})
-		must(t, err)
-		return table(t, s)
-	}
-	alpha := open("alpha")
-	_, err := land(alpha, "r", landing{})
-	must(t, err)
-	_, err = foldNow(alpha)
-	must(t, err)
-	_, err = land(open("beta"), "r", landing{})
-	must(t, err)
-	wantRows(t, alpha, Bounds{}, "r", "r")
+	lateRun(t, opener(t, undated{m}, root))
 }
 
 // undated is a file system whose directories always bear the same date.
