@@ -19,7 +19,8 @@ import (
 
 	"contextful/ref/fault"
 
-	_ "modernc.org/sqlite" // the driver named "sqlite"
+	"modernc.org/sqlite" // also the driver named "sqlite"
+	sqlitelib "modernc.org/sqlite/lib"
 )
 
 // layout is how a file is laid out. version is kept in user_version; tables makes an empty file one of it ("": it stays none); from
@@ -38,8 +39,32 @@ type db struct {
 
 var errLayout = errors.New("a layout this build does not know")
 
+// open opens a file of a layout, making or changing it where that is called for. Two programs that make one file at once meet where its
+// journal becomes a WAL, for which SQLite does not wait by itself.
 func open(ctx context.Context, path string, l layout) (*db, error) {
-	dsn := url.URL{Scheme: "file", Path: path, RawQuery: "_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(" + l.journal + ")&_pragma=synchronous(FULL)"}
+	patience := time.NewTimer(busy)
+	defer patience.Stop()
+	for {
+		d, err := openOnce(ctx, path, l)
+		var answer *sqlite.Error
+		if !errors.As(err, &answer) || answer.Code()&0xff != sqlitelib.SQLITE_BUSY {
+			return d, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-patience.C:
+			return nil, err
+		case <-time.After(busyPause):
+		}
+	}
+}
+
+// busy is how long another program is waited for, busyPause how often it is looked for where SQLite does not wait.
+const busy, busyPause = 5 * time.Second, 5 * time.Millisecond
+
+func openOnce(ctx context.Context, path string, l layout) (*db, error) {
+	dsn := url.URL{Scheme: "file", Path: path, RawQuery: fmt.Sprintf("_txlock=immediate&_pragma=busy_timeout(%d)&_pragma=journal_mode(%s)&_pragma=synchronous(FULL)", busy.Milliseconds(), l.journal)}
 	pool, err := sql.Open("sqlite", dsn.String())
 	if err != nil {
 		return nil, err
