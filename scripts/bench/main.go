@@ -4,7 +4,7 @@
 //	make bench                            # everything
 //	go run ./scripts/bench -only fold,query -rounds 5
 //
-// It exits 1 where a bound of the project is broken; the table names them. On a machine with other work `chrt -f 50 make bench` (as root)
+// It exits 1 where a bound of the project is broken; the table names them. On a machine with other work `nice -n -20 make bench` (as root)
 // measures as if it were alone. A peer that is not installed is said so in the table and fails nothing. docs/performance.md explains the numbers.
 package main
 
