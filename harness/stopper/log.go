@@ -18,7 +18,7 @@ type logReader struct {
 
 // next gives the next line. more is false where none came within the wait; 0 waits for good. At the log's end err is io.EOF.
 func (l *logReader) next(wait time.Duration) (line string, more bool, err error) {
-	over := time.Time{}
+	over := time.Time{} // a read deadline is an instant; this one is none
 	if wait > 0 {
 		over = time.Now().Add(wait)
 	}

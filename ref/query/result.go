@@ -122,7 +122,7 @@ func (r *result) prepare(ctx context.Context, text string) error {
 }
 
 // few is how many cells an answer may have to be read once, for its widths and for itself, and fewBytes about how many bytes: most
-// answers are that small. Held longer than a row are no more, since what is held here no memory_limit of the engine bounds.
+// answers are that small. A larger one is read twice, since no memory_limit of the engine bounds what is held here.
 const few, fewBytes = 4 << 10, 4 << 20
 
 // each reads the rows in order, page by page.

@@ -44,6 +44,8 @@ var errLayout = errors.New("a layout this build does not know")
 func open(ctx context.Context, path string, l layout) (*db, error) {
 	patience := time.NewTimer(busy)
 	defer patience.Stop()
+	again := time.NewTicker(busyPause)
+	defer again.Stop()
 	for {
 		d, err := openOnce(ctx, path, l)
 		var answer *sqlite.Error
@@ -55,7 +57,7 @@ func open(ctx context.Context, path string, l layout) (*db, error) {
 			return nil, ctx.Err()
 		case <-patience.C:
 			return nil, err
-		case <-time.After(busyPause):
+		case <-again.C:
 		}
 	}
 }
